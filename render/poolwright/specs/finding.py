@@ -1,0 +1,66 @@
+"""Findings: what is wrong or risky, where, why, whose rule it is, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from poolwright.specs.place import Place
+
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing to mend or to know. Texts are single sentences without a final full stop."""
+
+    code: str  # kebab-case, stable: waivers, `explain` and SARIF rules use it
+    severity: Severity
+    place: Place
+    what: str  # what is wrong, naming the value
+    why: str  # why it matters
+    rule: str = ""  # whose rule it is: a specification, an API, this tool's design
+    fix: str  # what to do
+
+    @property
+    def sort_key(self) -> tuple[object, ...]:
+        """By place, then code and text: the order of every list of findings."""
+        return (self.place, self.code, self.what)
+
+
+class SpecError(Exception):
+    """The input can't be used. Carries every problem found, sorted by place; never an empty list."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = sort_findings(findings)
+        assert self.findings, "a SpecError says what is wrong"
+        super().__init__("\n".join(f"{f.place}: {f.what} [{f.code}]" for f in self.findings))
+
+
+def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, in their one order."""
+    return tuple(sorted(set(findings), key=lambda f: f.sort_key))
+
+
+def render_text(findings: Iterable[Finding]) -> str:
+    """Findings as a terminal shows them: a headline with place and code, then at, why and fix.
+
+    Control characters of spec text are shown as escapes: nothing from a repository can move a terminal's cursor.
+    """
+    lines: list[str] = []
+    for finding in findings:
+        label = "" if finding.severity == "error" else f"{finding.severity}: "
+        lines.append(f"{finding.place}: {label}{finding.what}  [{finding.code}]")
+        if finding.place.field:
+            lines.append(f"  at   {finding.place.field}")
+        lines.append(f"  why  {finding.why}" + (f" ({finding.rule})" if finding.rule else ""))
+        lines.append(f"  fix  {finding.fix}")
+    return "".join(escape_controls(line) + "\n" for line in lines)
+
+
+def escape_controls(text: str) -> str:
+    """Text with each control or line-separating character as a backslash escape, so that it stays on its line."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -1,0 +1,38 @@
+"""Where something stands in what people wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Step = str | int
+FieldPath = tuple[Step, ...]  # keys and list indices from a document's root
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in a file, and the field that stands there.
+
+    line and column count from 1; both are 0 where only the file is known (it can't be read, say).
+    """
+
+    file: str  # relative to the project, with forward slashes
+    line: int = 0
+    column: int = 0
+    field: str = ""  # `spec.devices.requests[1].count`; empty where no field can be named
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+def render_field(path: FieldPath) -> str:
+    """A field path as people write it: `spec.requests[1].count`, with odd keys quoted: `attributes["a.b/c"]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step and all(c.isalnum() or c in "-_" for c in step):
+            text += f".{step}" if text else step
+        else:
+            quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+            text += f'["{quoted}"]'
+    return text
