@@ -25,8 +25,9 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple[object, ...]:
-        """By place, then code and text: the order of every list of findings."""
-        return (self.place, self.code, self.what)
+        """By place, then code and texts: the order of every list of findings, total over unequal ones."""
+        # All fields: of two that tie, the hash seed of the process would choose which comes first.
+        return (self.place, self.code, self.what, self.severity, self.why, self.rule, self.fix)
 
 
 class SpecError(Exception):
@@ -34,8 +35,13 @@ class SpecError(Exception):
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = sort_findings(findings)
-        assert self.findings, "a SpecError says what is wrong"
-        super().__init__("\n".join(f"{f.place}: {f.what} [{f.code}]" for f in self.findings))
+        if not self.findings:
+            raise ValueError("a SpecError says what is wrong")
+        super().__init__("\n".join(escape_controls(f"{f.place}: {f.what} [{f.code}]") for f in self.findings))
+
+    def __reduce__(self) -> tuple[type[SpecError], tuple[tuple[Finding, ...]]]:
+        # BaseException would rebuild it from the message: it has to come back whole from a worker process.
+        return (type(self), (self.findings,))
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -51,12 +57,16 @@ def render_text(findings: Iterable[Finding]) -> str:
     lines: list[str] = []
     for finding in findings:
         label = "" if finding.severity == "error" else f"{finding.severity}: "
-        lines.append(f"{finding.place}: {label}{finding.what}  [{finding.code}]")
-        if finding.place.field:
-            lines.append(f"  at   {finding.place.field}")
-        lines.append(f"  why  {finding.why}" + (f" ({finding.rule})" if finding.rule else ""))
-        lines.append(f"  fix  {finding.fix}")
-    return "".join(escape_controls(line) + "\n" for line in lines)
+        lines.append(escape_controls(f"{finding.place}: {label}{finding.what}  [{finding.code}]"))
+        lines.extend(f"  {line}" for line in render_details(finding))
+    return "".join(line + "\n" for line in lines)
+
+
+def render_details(finding: Finding) -> tuple[str, ...]:
+    """What stands below a finding's headline, controls escaped: at (where a field can be named), why and fix."""
+    at = (f"at   {finding.place.field}",) if finding.place.field else ()
+    rule = f" ({finding.rule})" if finding.rule else ""
+    return tuple(map(escape_controls, (*at, f"why  {finding.why}{rule}", f"fix  {finding.fix}")))
 
 
 def escape_controls(text: str) -> str:

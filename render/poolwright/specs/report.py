@@ -1,0 +1,272 @@
+"""Findings in the forms that people, pull requests and other tools read.
+
+A finding quotes files that nobody vouches for. Each form escapes by the rules of who reads it, so that no quoted text
+ends a line, starts a command, a link or a mention, or moves a cursor; every character that comes out is printable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Literal, assert_never
+from urllib.parse import quote
+
+from poolwright.specs.finding import Finding, Severity, escape_controls, render_details, render_text, sort_findings
+from poolwright.specs.place import Place
+
+ReportFormat = Literal["text", "json", "markdown", "github", "sarif"]
+
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+_GITHUB_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
+_SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+# What Markdown, HTML or GitHub (`:emoji:`, `#1`, `$math$`) could read something into, which is all of ASCII but this.
+_MARKUP = {c: f"&#{c};" for c in range(0x21, 0x7F) if not chr(c).isalnum() and chr(c) not in ",-./"}
+
+
+def render_findings(
+    findings: Iterable[Finding],
+    format: ReportFormat,  # noqa: A002 - the command's option, so that callers hand it on by its name
+    *,
+    tool_version: str,
+) -> str:
+    """Findings in one form: each once, in their one order, the last line ended.
+
+    text:     as render_text; nothing for no findings.
+    json:     what finding_list_schema describes, in ASCII. Texts are exact: who prints one escapes it.
+    markdown: for a GitHub comment: the counts, then one folded block a finding; one sentence for no findings.
+    github:   a workflow command a finding, for a job's output; nothing for no findings. GitHub shows ten
+              errors, ten warnings and ten notices of a step.
+    sarif:    a SARIF 2.1.0 log, in ASCII. Paths are relative to the project, `%SRCROOT%` in the log.
+    """
+    ordered = sort_findings(findings)
+    match format:
+        case "text":
+            return render_text(ordered)
+        case "json":
+            return _render_json(_finding_list(ordered))
+        case "markdown":
+            return _render_markdown(ordered)
+        case "github":
+            return "".join(map(_render_command, ordered))
+        case "sarif":
+            return _render_json(_sarif_log(ordered, tool_version))
+        case _:
+            assert_never(format)
+
+
+def finding_list_schema() -> dict[str, object]:
+    """The JSON Schema (draft 2020-12) of the json form. Every property is always present."""
+    finding: dict[str, object] = {
+        "code": {
+            "description": "Which rule was broken: kebab-case and stable. Waivers and `poolwright explain` use it.",
+            "type": "string",
+            "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        },
+        "severity": {"description": "How much it matters.", "enum": list(_SEVERITIES)},
+        "file": _text("The file, relative to the project, with forward slashes."),
+        "line": _count("Line, from 1; 0 where only the file is known."),
+        "column": _count("Column in Unicode code points, from 1; 0 where only the file is known."),
+        "field": _text("Path of the field, such as `spec.requests[1].count`; empty where none can be named."),
+        "what": _text("What is wrong, naming the value; a sentence without a final full stop, as the next three."),
+        "why": _text("Why it matters."),
+        "rule": _text("Whose rule it is: a specification, an API or Poolwright's design; may be empty."),
+        "fix": _text("What to do."),
+    }
+    counts: dict[str, object] = {severity: _count(f"Findings of severity {severity}.") for severity in _SEVERITIES}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "FindingList",
+        **_object(
+            "What Poolwright found in a project, as `--format json` prints it.",
+            {
+                "apiVersion": {"description": "Version of this format.", "const": "poolwright.dev/v1alpha1"},
+                "kind": {"description": "What this document is.", "const": "FindingList"},
+                "findings": {
+                    "description": "Each finding once, by file, line, column and field, then code and texts.",
+                    "type": "array",
+                    "uniqueItems": True,
+                    "items": _object("One thing to mend or to know.", finding),
+                },
+                "counts": _object("Findings by severity.", counts),
+            },
+        ),
+    }
+
+
+def _object(description: str, properties: dict[str, object]) -> dict[str, object]:
+    return {
+        "description": description,
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
+
+
+def _text(description: str) -> dict[str, object]:
+    return {"description": description, "type": "string"}
+
+
+def _count(description: str) -> dict[str, object]:
+    return {"description": description, "type": "integer", "minimum": 0}
+
+
+def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
+    rows = [
+        {
+            "code": f.code,
+            "severity": f.severity,
+            "file": f.place.file,
+            "line": f.place.line,
+            "column": f.place.column,
+            "field": f.place.field,
+            "what": f.what,
+            "why": f.why,
+            "rule": f.rule,
+            "fix": f.fix,
+        }
+        for f in findings
+    ]
+    return {
+        "apiVersion": "poolwright.dev/v1alpha1",
+        "kind": "FindingList",
+        "findings": [{key: _unicode(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows],
+        "counts": _counts(findings),
+    }
+
+
+def _counts(findings: Sequence[Finding]) -> dict[Severity, int]:
+    counted = Counter(f.severity for f in findings)
+    return {severity: counted[severity] for severity in _SEVERITIES}
+
+
+def _unicode(text: str) -> str:
+    """The text itself, but for lone surrogates (a file name that isn't UTF-8 has them), which no JSON parser takes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _render_json(value: dict[str, object]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=True) + "\n"
+
+
+def _render_markdown(findings: Sequence[Finding]) -> str:
+    if not findings:
+        return "Poolwright found no problems.\n"
+    counted = [f"{n} {severity}{'' if n == 1 else 's'}" for severity, n in _counts(findings).items() if n]
+    first, last = ", ".join(counted[:-1]), counted[-1]
+    headline = f"**Poolwright found {first} and {last}.**\n" if first else f"**Poolwright found {last}.**\n"
+    return headline + "".join(map(_render_block, findings))
+
+
+def _render_block(finding: Finding) -> str:
+    # HTML up to the next blank line is no Markdown. And only `code` and `pre` stop GitHub from turning an @name, a #1
+    # or a web address into a link: it looks for those after it has read backslashes and character references.
+    details = "\n".join((*render_details(finding), f"code {escape_controls(finding.code)}"))
+    return (
+        "\n<details>\n"
+        f"<summary><b>{finding.severity}</b> <code>{_escape_html(str(finding.place))}</code> "
+        f"<code>{_escape_html(finding.what)}</code></summary>\n"
+        f"<pre>{details.translate(_MARKUP)}</pre>\n"
+        "</details>\n"
+    )
+
+
+def _escape_html(text: str) -> str:
+    return escape_controls(text).translate(_MARKUP)
+
+
+def _render_command(finding: Finding) -> str:
+    place = finding.place
+    properties = {
+        "file": escape_controls(place.file),
+        "line": place.line,
+        "col": place.column if place.line else 0,
+        "title": escape_controls(finding.code),
+    }
+    listed = ",".join(f"{name}={_escape_property(str(value))}" for name, value in properties.items() if value)
+    message = "\n".join((escape_controls(finding.what), *render_details(finding)))
+    return f"::{_GITHUB_COMMANDS[finding.severity]} {listed}::{_escape_data(message)}\n"
+
+
+def _escape_data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _sarif_log(findings: Sequence[Finding], tool_version: str) -> dict[str, object]:
+    firsts: dict[str, Finding] = {}
+    for finding in findings:
+        firsts.setdefault(finding.code, finding)
+    rules = [_sarif_rule(firsts[code]) for code in sorted(firsts)]
+    indices = {code: index for index, code in enumerate(sorted(firsts))}
+    run = {
+        "tool": {"driver": {"name": "poolwright", "version": tool_version, "rules": rules}},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"%SRCROOT%": {"description": {"text": "The project: the folder of poolwright.yaml."}}},
+        "results": [
+            {
+                "ruleId": finding.code,
+                "ruleIndex": indices[finding.code],
+                "level": finding.severity,
+                "message": {"text": f"{_message(finding.what)}. Why: {_why(finding)}. Fix: {_message(finding.fix)}."},
+                "locations": [_sarif_location(finding.place)],
+                "partialFingerprints": {"poolwrightFinding/v1": fingerprint},
+            }
+            for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
+        ],
+    }
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_rule(first: Finding) -> dict[str, object]:
+    return {
+        "id": first.code,
+        "shortDescription": {"text": first.code.replace("-", " ").capitalize()},
+        "fullDescription": {"text": f"{_why(first)}."},
+        "help": {"text": f"{_message(first.fix)}."},
+    }
+
+
+def _why(finding: Finding) -> str:
+    return _message(f"{finding.why} ({finding.rule})" if finding.rule else finding.why)
+
+
+def _message(text: str) -> str:
+    """The text inside a SARIF message: no placeholder `{0}` (3.11.5) and no link `[text](address)` (3.11.6)."""
+    # A backslash doesn't part the two brackets: outside a link it stands for itself.
+    return escape_controls(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
+
+
+def _sarif_location(place: Place) -> dict[str, object]:
+    location: dict[str, object] = {}
+    if place.file:
+        uri = quote(place.file, errors="backslashreplace")  # `:` too: `a:b.yaml` would name a scheme
+        physical: dict[str, object] = {"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}}
+        if place.line:
+            column = {"startColumn": place.column} if place.column else {}
+            physical["region"] = {"startLine": place.line, **column}
+        location["physicalLocation"] = physical
+    if place.field:
+        location["logicalLocations"] = [{"fullyQualifiedName": escape_controls(place.field)}]
+    return location
+
+
+def _fingerprints(findings: Sequence[Finding]) -> list[str]:
+    """A name for each finding that outlives edits elsewhere in its file: from code, file and field, then numbered.
+
+    Not from the texts, which name values and other lines. Not as `primaryLocationLineHash`: that is GitHub's own
+    hash of the line's text, which its upload action adds.
+    """
+    fingerprints: list[str] = []
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        identity = json.dumps([finding.code, finding.place.file, finding.place.field])
+        seen[identity] += 1
+        fingerprints.append(f"{sha256(identity.encode()).hexdigest()[:32]}:{seen[identity]}")
+    return fingerprints
