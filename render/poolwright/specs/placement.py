@@ -1,0 +1,55 @@
+"""The Placement: an envelope version on a pool. Promotion is an edit here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from poolwright.specs.model import Metadata, Model, SpecModel
+from poolwright.specs.pool import Lane
+from poolwright.specs.scalar import LabelValue, Semver, UnitName
+
+
+class PlacementMetadata(Metadata, frozen=True, kw_only=True):
+    """The Placement's identity: the unit, unique in its cluster."""
+
+    name: Annotated[UnitName, Meta(description="The unit: the name of its folder and objects, unique in the cluster.")]
+
+
+class EnvelopeReference(Model, frozen=True, kw_only=True):
+    """Which envelope, and which version of it."""
+
+    name: Annotated[UnitName, Meta(description="The envelope.")]
+    version: Annotated[Semver, Meta(description="Its version; promotion is an edit of this line.")]
+
+
+class PlacementSpec(Model, frozen=True, kw_only=True):
+    """What the Placement says."""
+
+    envelope: Annotated[EnvelopeReference, Meta(description="What is placed.")]
+    pool_name: Annotated[UnitName, Meta(description="Where; the cluster follows from the pool.")]
+    device_class_names: Annotated[
+        tuple[UnitName, ...],
+        Meta(min_length=1, max_length=1, description="The class of the claimed devices, one of the pool's."),
+    ]
+    zone: Annotated[LabelValue | None, Meta(description="The zone that pods must run in. Default: any.")] = None
+    min_replicas: Annotated[int, Meta(ge=1, le=10000, description="Replicas that are rendered.")]
+    surge: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1000,
+            description="Replicas above the number that a rolling update may add, each with devices of its own. "
+            "0: an update takes a replica down first.",
+        ),
+    ]
+    lane: Annotated[Lane, Meta(description="Consent: experiment, to be placed on an experiment pool.")] = "baseline"
+
+
+class Placement(SpecModel, frozen=True, kw_only=True):
+    """An envelope version on a pool: how often, where, on which class."""
+
+    kind: Annotated[Literal["Placement"], Meta(description="The kind of spec.")]
+    metadata: Annotated[PlacementMetadata, Meta(description="The spec's identity.")]
+    spec: Annotated[PlacementSpec, Meta(description="What the Placement says.")]

@@ -1,0 +1,126 @@
+"""The Pool: device classes of one cluster, and who may claim them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from poolwright.specs.model import Metadata, Model, QuantityText, SpecModel
+from poolwright.specs.scalar import (
+    CelText,
+    DnsLabel,
+    DriverName,
+    LabelValue,
+    QualifiedName,
+    Semver,
+    TaintKey,
+    UnitName,
+)
+
+Lane = Literal["baseline", "experiment"]
+Tier = Literal["interactive", "batch"]
+# What a driver can publish: k8s.io/api resource/v1 DeviceAttribute.
+AttributeValue = (
+    Annotated[str, Meta(max_length=64)] | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | Annotated[bool, Meta()]
+)
+
+
+class PoolMetadata(Metadata, frozen=True, kw_only=True):
+    """The Pool's identity."""
+
+    name: Annotated[UnitName, Meta(description="Name of the pool, unique in the project; a label of its classes.")]
+    version: Annotated[Semver, Meta(description="Version of the pool's text; an annotation of its device classes.")]
+
+
+class CapacityRange(Model, frozen=True, kw_only=True):
+    """Bounds of a capacity; at least one of the two."""
+
+    min: Annotated[QuantityText | None, Meta(description="The least a device must have.")] = None
+    below: Annotated[
+        QuantityText | None, Meta(description="What a device must stay below: keeps larger parts out.")
+    ] = None
+
+
+class CelSelector(Model, frozen=True, kw_only=True):
+    """A raw selector's expression."""
+
+    expression: Annotated[
+        CelText,
+        Meta(description="CEL as DRA spells it; parsed, type-checked and printed in one normal form."),
+    ]
+
+
+class Selector(Model, frozen=True, kw_only=True):
+    """A raw selector, added after what the structured fields compile to."""
+
+    cel: Annotated[CelSelector, Meta(description="The expression.")]
+
+
+class DeviceClassSpec(Model, frozen=True, kw_only=True):
+    """A device class: platform policy as a selection. Each structured line becomes one CEL selector."""
+
+    name: Annotated[UnitName, Meta(description="Name of the DeviceClass; what placements and quotas call it.")]
+    tier: Annotated[Tier, Meta(description="The service tier the class is for; a label of the class and its pods.")]
+    driver: Annotated[DriverName, Meta(description="The DRA driver whose devices the class selects.")]
+    attributes: Annotated[
+        dict[QualifiedName, Annotated[tuple[AttributeValue, ...], Meta(min_length=1, max_length=64)]],
+        Meta(
+            description="Attributes by name (the driver's own domain unless DOMAIN/NAME): the device must have one "
+            "of the listed values, and every attribute must match."
+        ),
+    ] = msgspec.field(default_factory=dict)
+    capacity: Annotated[
+        dict[QualifiedName, CapacityRange],
+        Meta(description="Capacities by name, with bounds: `memory: {min: 79Gi, below: 90Gi}`."),
+    ] = msgspec.field(default_factory=dict)
+    selectors: Annotated[
+        tuple[Selector, ...],
+        Meta(max_length=16, description="Raw CEL, in order, after what the fields above compile to."),
+    ] = ()
+
+
+class Toleration(Model, frozen=True, kw_only=True):
+    """A node taint that pods placed on the pool tolerate, as Kubernetes has it."""
+
+    key: Annotated[TaintKey, Meta(description="The taint's key.")]
+    operator: Annotated[Literal["Exists", "Equal"], Meta(description="Whether the value counts.")] = "Equal"
+    value: Annotated[LabelValue | None, Meta(description="The taint's value, with operator Equal.")] = None
+    effect: Annotated[
+        Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None,
+        Meta(description="The effect; none: every effect."),
+    ] = None
+
+
+class PoolNamespace(Model, frozen=True, kw_only=True):
+    """A namespace whose workloads may be placed on the pool."""
+
+    name: Annotated[DnsLabel, Meta(description="The namespace; rendered in the cluster's platform unit.")]
+
+
+class PoolSpec(Model, frozen=True, kw_only=True):
+    """What the Pool says."""
+
+    cluster_name: Annotated[UnitName, Meta(description="The cluster the pool is in.")]
+    owner: Annotated[LabelValue, Meta(description="The team that answers for the pool; a label of its device classes.")]
+    lane: Annotated[
+        Lane,
+        Meta(description="baseline, or experiment: a placement on an experiment pool must say `lane: experiment`."),
+    ]
+    device_classes: Annotated[
+        tuple[DeviceClassSpec, ...],
+        Meta(min_length=1, description="The classes, keyed by name; each becomes a DeviceClass."),
+    ]
+    tolerations: Annotated[
+        tuple[Toleration, ...], Meta(max_length=16, description="Added to every pod that is placed on the pool.")
+    ] = ()
+    namespaces: Annotated[tuple[PoolNamespace, ...], Meta(min_length=1, description="Who may claim, keyed by name.")]
+
+
+class Pool(SpecModel, frozen=True, kw_only=True):
+    """Devices of one cluster as classes, and the namespaces that may claim them."""
+
+    kind: Annotated[Literal["Pool"], Meta(description="The kind of spec.")]
+    metadata: Annotated[PoolMetadata, Meta(description="The spec's identity.")]
+    spec: Annotated[PoolSpec, Meta(description="What the Pool says.")]

@@ -1,0 +1,211 @@
+"""References between specs followed, and the rules that only a pair of specs can break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from poolwright.specs.envelope import Envelope
+from poolwright.specs.finding import Finding
+from poolwright.specs.model import SpecModel
+from poolwright.specs.parse import Spec, Specs
+from poolwright.specs.place import Place
+from poolwright.specs.placement import Placement
+from poolwright.specs.pool import DeviceClassSpec, Pool
+from poolwright.specs.project import Cluster, Project
+from poolwright.specs.stack import ServingImage, Stack
+
+_RULE: Final = "poolwright.dev/v1alpha1"
+
+K = TypeVar("K", bound=SpecModel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedCluster:
+    """A cluster with the stack it runs."""
+
+    project: Spec[Project]
+    cluster: Cluster
+    stack: Spec[Stack]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedPlacement:
+    """A placement with everything it names: what a unit is rendered from."""
+
+    on: ResolvedCluster
+    placement: Spec[Placement]
+    pool: Spec[Pool]
+    envelope: Spec[Envelope]
+    device_class: DeviceClassSpec
+    image: ServingImage
+
+
+def resolve_cluster(specs: Specs, name: str) -> tuple[ResolvedCluster | None, list[Finding]]:
+    """The cluster of this name with its stack, or what stands in the way. The name must be the Project's."""
+    project = specs.project
+    index, cluster = next((i, c) for i, c in enumerate(project.value.spec.clusters) if c.name == name)
+    problems: list[Finding] = []
+    stack = _find(
+        specs.stacks,
+        cluster.stack_name,
+        project.place("spec", "clusters", index, "stackName"),
+        f'cluster "{name}" runs the stack "{cluster.stack_name}"',
+        "stack",
+        problems,
+    )
+    return (ResolvedCluster(project=project, cluster=cluster, stack=stack) if stack else None), problems
+
+
+def cluster_of(specs: Specs, pool: Spec[Pool]) -> tuple[str | None, list[Finding]]:
+    """The name of the pool's cluster if the Project has it, or the finding that it hasn't."""
+    names = [cluster.name for cluster in specs.project.value.spec.clusters]
+    name = pool.value.spec.cluster_name
+    if name in names:
+        return name, []
+    what = f'pool "{pool.value.metadata.name}" is in the cluster "{name}", which doesn\'t exist'
+    return None, [_dangling(pool.place("spec", "clusterName"), what, "cluster", name, names)]
+
+
+def resolve_placement(specs: Specs, placement: Spec[Placement]) -> tuple[ResolvedPlacement | None, list[Finding]]:
+    """A placement with what it names, or every reference of it that dangles and every rule that the pair breaks."""
+    problems: list[Finding] = []
+    said, unit = placement.value.spec, placement.value.metadata.name
+    pool = _find(
+        specs.pools,
+        said.pool_name,
+        placement.place("spec", "poolName"),
+        f'placement "{unit}" is on the pool "{said.pool_name}"',
+        "pool",
+        problems,
+    )
+    envelope = _find_envelope(specs, placement, problems)
+    cluster, found = cluster_of(specs, pool) if pool else (None, [])
+    problems += found
+    on, found = resolve_cluster(specs, cluster) if cluster else (None, [])
+    problems += found
+    device_class = _find_class(placement, pool, problems) if pool else None
+    image = _find_image(on, envelope, problems) if on and envelope else None
+    if pool:
+        problems += _check_consent(placement, pool)
+    if pool and envelope:
+        problems += _check_namespace(pool, envelope, placement)
+    if problems or not (on and pool and envelope and device_class and image):
+        return None, problems
+    resolved = ResolvedPlacement(
+        on=on, placement=placement, pool=pool, envelope=envelope, device_class=device_class, image=image
+    )
+    return resolved, []
+
+
+def _find(
+    specs: Sequence[Spec[K]], name: str, place: Place, what: str, kind: str, problems: list[Finding]
+) -> Spec[K] | None:
+    for spec in specs:
+        if spec.value.metadata.name == name:
+            return spec
+    known = [spec.value.metadata.name for spec in specs]
+    problems.append(_dangling(place, f"{what}, which doesn't exist", kind, name, known))
+    return None
+
+
+def _find_envelope(specs: Specs, placement: Spec[Placement], problems: list[Finding]) -> Spec[Envelope] | None:
+    wanted = placement.value.spec.envelope
+    versions = []
+    for envelope in specs.envelopes:
+        if envelope.value.metadata.name == wanted.name:
+            if envelope.value.metadata.version == wanted.version:
+                return envelope
+            versions.append(envelope.value.metadata.version)
+    unit = placement.value.metadata.name
+    if versions:
+        what = f'placement "{unit}" places version {wanted.version} of "{wanted.name}", which doesn\'t exist'
+        place = placement.place("spec", "envelope", "version")
+        problems.append(_dangling(place, what, "version", wanted.version, versions))
+    else:
+        what = f'placement "{unit}" places the envelope "{wanted.name}", which doesn\'t exist'
+        known = [envelope.value.metadata.name for envelope in specs.envelopes]
+        problems.append(_dangling(placement.place("spec", "envelope", "name"), what, "envelope", wanted.name, known))
+    return None
+
+
+def _find_class(placement: Spec[Placement], pool: Spec[Pool], problems: list[Finding]) -> DeviceClassSpec | None:
+    name = placement.value.spec.device_class_names[0]
+    known = [device_class.name for device_class in pool.value.spec.device_classes]
+    if name in known:
+        return pool.value.spec.device_classes[known.index(name)]
+    what = f'pool "{pool.value.metadata.name}" has no device class "{name}"'
+    problems.append(_dangling(placement.place("spec", "deviceClassNames", 0), what, "device class", name, known))
+    return None
+
+
+def _find_image(on: ResolvedCluster, envelope: Spec[Envelope], problems: list[Finding]) -> ServingImage | None:
+    engine = envelope.value.spec.engine
+    name = engine.image_name or engine.type
+    stack_name = on.stack.value.metadata.name
+    identity = envelope.value.identity
+    place = envelope.place("spec", "engine", "imageName" if engine.image_name else "type")
+    for image in on.stack.value.spec.serving_images:
+        if image.name == name:
+            return image
+    known = [image.name for image in on.stack.value.spec.serving_images]
+    what = f'stack "{stack_name}" has no serving image "{name}", which envelope {identity} runs in'
+    problems.append(_dangling(place, what, "serving image", name, known))
+    return None
+
+
+def _check_consent(placement: Spec[Placement], pool: Spec[Pool]) -> list[Finding]:
+    wanted, said = pool.value.spec.lane, placement.value.spec.lane
+    if wanted == said:
+        return []
+    unit, name = placement.value.metadata.name, pool.value.metadata.name
+    if wanted == "experiment":
+        what = f'placement "{unit}" is on the experiment pool "{name}" without saying so'
+        fix = "add `lane: experiment` to the placement, or place it on a baseline pool"
+    else:
+        what = f'placement "{unit}" says `lane: experiment`, and pool "{name}" is baseline'
+        fix = "remove `lane: experiment`"
+    why = "alpha features have no production promise: a workload on them is a visible choice"
+    place = placement.place("spec", "lane")
+    if place.field != "spec.lane":  # not written: then the pool is what asks for it
+        place = placement.place("spec", "poolName")
+    return [Finding(code="lane-consent", severity="error", place=place, what=what, why=why, rule=_RULE, fix=fix)]
+
+
+def _check_namespace(pool: Spec[Pool], envelope: Spec[Envelope], placement: Spec[Placement]) -> list[Finding]:
+    known = [namespace.name for namespace in pool.value.spec.namespaces]
+    wanted = envelope.value.spec.namespace
+    if wanted in known:
+        return []
+    identity, name, admitted = envelope.value.identity, pool.value.identity, ", ".join(sorted(known))
+    return [
+        Finding(
+            code="namespace-not-admitted",
+            severity="error",
+            place=placement.place("spec", "poolName"),
+            what=f'envelope {identity} is in namespace "{wanted}", not admitted by pool "{name}"',
+            why="the pool says which namespaces may claim its devices, and renders only those",
+            rule=_RULE,
+            fix=f'add "{wanted}" to the pool\'s namespaces, or choose another pool; admitted: {admitted}',
+        )
+    ]
+
+
+def _dangling(place: Place, what: str, kind: str, name: str, known: Iterable[str]) -> Finding:
+    import difflib  # here: `generate` imports this module, and no message is the rule
+
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, 1, 0.6)
+    hint = f'did you mean "{near[0]}"? ' if near else ""
+    article = "an" if kind[0] in "aeiou" else "a"
+    shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return Finding(
+        code="dangling-reference",
+        severity="error",
+        place=place,
+        what=what,
+        why="nothing is rendered from a reference that leads nowhere",
+        rule=_RULE,
+        fix=f"{hint}name {article} {kind} that exists: {shown}" if names else f"add the {kind}; there is none yet",
+    )

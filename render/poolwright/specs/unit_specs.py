@@ -1,0 +1,86 @@
+"""The specs of one unit, found without parsing the others: their bytes are searched for kind and name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from poolwright.specs.document import Document
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.model import SpecModel
+from poolwright.specs.parse import PROJECT_FILE, Spec, Specs, find_documents, gather_specs, parse_project, parse_spec
+from poolwright.specs.placement import Placement
+from poolwright.specs.project import Cluster, Project
+
+
+def parse_unit_specs(files: Mapping[str, bytes], cluster: str, unit: str) -> Specs:
+    """The Project, and of the other kinds at least what placements called `unit` refer to.
+
+    files:  all spec files by name.
+    Raises: SpecError if the Project or one of those specs can't be read, or the Project has no such cluster; other
+            specs are not looked at.
+    Cost:   a search through every byte, and a parse of the files that hold one of the names.
+    """
+    project = parse_project(files)
+    stack_name = find_cluster(project, cluster).stack_name
+    placements = [parse_spec(document) for document in _named(files, "Placement", unit)]
+    found: list[Spec[SpecModel]] = [project, *map(parse_spec, _named(files, "Stack", stack_name)), *placements]
+    wanted = [placement.value.spec for placement in placements if isinstance(placement.value, Placement)]
+    for pool in sorted({spec.pool_name for spec in wanted}):
+        found += map(parse_spec, _named(files, "Pool", pool))
+    for name, version in sorted({(spec.envelope.name, spec.envelope.version) for spec in wanted}):
+        found += [
+            parse_spec(document)
+            for document in _named(files, "Envelope", name)
+            if _text(document, "metadata", "version") == version
+        ]
+    return gather_specs(found)
+
+
+def parse_platform_specs(files: Mapping[str, bytes], cluster: str) -> Specs:
+    """The Project, the cluster's stack and all pools of the cluster; otherwise as `parse_unit_specs`."""
+    project = parse_project(files)
+    stack_name = find_cluster(project, cluster).stack_name
+    pools = [
+        parse_spec(document)
+        for document in _mentioning(files, "Pool", cluster)
+        if _text(document, "spec", "clusterName") == cluster
+    ]
+    return gather_specs([project, *map(parse_spec, _named(files, "Stack", stack_name)), *pools])
+
+
+def find_cluster(project: Spec[Project], name: str) -> Cluster:
+    """The Project's cluster of this name.
+
+    Raises: SpecError if it has none.
+    """
+    clusters = project.value.spec.clusters
+    for cluster in clusters:
+        if cluster.name == name:
+            return cluster
+    raise SpecError(
+        [
+            Finding(
+                code="cluster-unknown",
+                severity="error",
+                place=project.place("spec", "clusters"),
+                what=f'the project has no cluster "{name}"',
+                why=f"{PROJECT_FILE} names every cluster that is rendered for",
+                rule="poolwright.dev/v1alpha1",
+                fix=f"name one of: {', '.join(sorted(cluster.name for cluster in clusters))}",
+            )
+        ]
+    )
+
+
+def _named(files: Mapping[str, bytes], kind: str, name: str) -> Iterator[Document]:
+    return (document for document in _mentioning(files, kind, name) if _text(document, "metadata", "name") == name)
+
+
+def _mentioning(files: Mapping[str, bytes], kind: str, word: str) -> Iterator[Document]:
+    for file in sorted(files):
+        yield from find_documents(files[file], file, kind, word)
+
+
+def _text(document: Document, *path: str) -> str:
+    """The scalar at path in a document that may have any shape yet."""
+    return document.scalar_text(path)
