@@ -1,0 +1,5 @@
+"""`python -m poolwright`."""
+
+from poolwright.cli.main import main
+
+main()

@@ -1,0 +1,202 @@
+"""The command line, but for `generate`'s own start-up path: options, help, and the exit codes of refusals."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from poolwright.cli.output import say
+from poolwright.files.disk import DiskError
+from poolwright.specs.finding import SpecError, render_text
+
+_EXIT_CODES = "Exit codes: 0 yes, 1 no (findings, differences), 2 could not answer."
+_GROUPS = {
+    "Write": ("init", "check", "schema", "explain"),
+    "Render": ("render", "generate"),
+    "Other": ("facts", "version"),
+}
+
+
+class _Group(click.Group):
+    """Commands in the order of the work, under headings."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return [name for names in _GROUPS.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                commands = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl([(name, command.get_short_help_str(90)) for name, command in commands if command])
+
+
+class _Command(click.Command):
+    """A command whose help ends with an example that works from a checkout."""
+
+    def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's signature)
+        with formatter.section("Example"):
+            formatter.write_text(self.example)
+
+
+def run_command() -> int:
+    """Run the command in sys.argv; its exit code. Raises OSError where the system refuses a file or stdout."""
+    try:
+        # Not cli.main: it would take a reader's leaving for itself, and end with the exit code that means "no".
+        with cli.make_context("poolwright", sys.argv[1:]) as context:
+            return int(cli.invoke(context) or 0)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+    except click.Abort:
+        pass
+    except SpecError as error:
+        say(render_text(error.findings), error=True)
+    except DiskError as error:
+        say(render_text([error.finding]), error=True)
+    return 2
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EXIT_CODES)
+def cli() -> None:
+    """Render GPU inference pools on Kubernetes DRA from versioned specs into Kustomize overlays for Argo CD."""
+
+
+_project = click.option(
+    "--project", default=".", metavar="DIR", help="A folder in the project: the nearest poolwright.yaml at or above it."
+)
+
+
+@cli.command(cls=_Command, example="poolwright init my-fleet")
+@click.argument("folder", default=".", metavar="[DIR]")
+def init(folder: str) -> int:
+    """Write a small working repository to edit."""
+    from poolwright.cli.init import run_init
+
+    return run_init(folder)
+
+
+@cli.command(cls=_Command, example="poolwright check --project examples/fleet")
+@_project
+@click.option(
+    "--format",
+    "report",
+    type=click.Choice(["text", "json", "markdown", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How findings are printed.",
+)
+@click.option("--objects", is_flag=True, help="Check plain manifests, FILE... or - for stdin, and no spec.")
+@click.option("--kubernetes", metavar="VERSION", help="With --objects: the cluster's version; default: the newest.")
+@click.option(
+    "--api-versions",
+    multiple=True,
+    metavar="GROUP/VERSION",
+    help="With --objects: an API that the cluster serves beside its defaults; repeatable.",
+)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+def check(
+    project: str,
+    report: Any,
+    objects: bool,
+    kubernetes: str | None,
+    api_versions: tuple[str, ...],
+    files: tuple[str, ...],
+) -> int:
+    """Read every spec and say everything that is wrong, where, why and how to mend it."""
+    if objects:
+        from poolwright.cli.check_objects import run_check_objects
+
+        if not files:
+            raise click.UsageError("--objects needs files, or - for standard input")
+        return run_check_objects(files, report, kubernetes=kubernetes, api_versions=api_versions)
+    if files or kubernetes or api_versions:
+        raise click.UsageError("FILE, --kubernetes and --api-versions go with --objects")
+    from poolwright.cli.check import run_check
+
+    return run_check(project, report)
+
+
+@cli.command(cls=_Command, example="poolwright render --project examples/fleet --check")
+@_project
+@click.option("--cluster", metavar="NAME", help="Only this cluster's units, and the bases they stand on.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the tree isn't what the specs give.")
+@click.option("--out", metavar="DIR", help="Write the tree below this folder instead of the project.")
+@click.option("--verify", is_flag=True, help="Then build every folder with real Kustomize and compare.")
+@click.option("--discard-edits", is_flag=True, help="Overwrite files of ours that were edited by hand.")
+def render(project: str, cluster: str | None, check: bool, out: str | None, verify: bool, discard_edits: bool) -> int:
+    """Write the Kustomize tree: bases, units and each folder's manifest."""
+    from poolwright.cli.render import run_render
+
+    return run_render(project, cluster, check=check, out=out, verify=verify, discard_edits=discard_edits)
+
+
+@cli.command(cls=_Command, example="poolwright generate --project examples/fleet --cluster east --unit chat-70b")
+@_project
+@click.option("--cluster", required=True, metavar="NAME", help="The cluster.")
+@click.option("--unit", required=True, metavar="NAME", help="The placement, or `platform`.")
+def generate(project: str, cluster: str, unit: str) -> int:
+    """Print the finished objects of one unit, as real Kustomize would build them.
+
+    Prints objects or nothing: whatever stands in the way is said on stderr, with exit code 2. Reads only the unit's own
+    specs. Where the unit's folder is committed it must be current, because its bytes are what reviewers saw.
+    """
+    from poolwright.cli.generate import run_generate
+
+    return run_generate([f"--project={project}", f"--cluster={cluster}", f"--unit={unit}"])
+
+
+@cli.command(cls=_Command, example="poolwright schema Envelope")
+@click.argument("kind", type=click.Choice(["all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList"]))
+@click.option("--out", metavar="DIR", help="Write KIND.json into this folder; needed for `all`.")
+def schema(kind: str, out: str | None) -> int:
+    """Print the JSON Schema of a kind, for editors; `all` writes them as files."""
+    from poolwright.cli.schema import run_schema
+
+    if kind == "all" and out is None:
+        raise click.UsageError("`all` needs --out DIR")
+    return run_schema(kind, out)
+
+
+@cli.command(cls=_Command, example="poolwright explain Envelope.spec.load.contextTokens")
+@click.argument("subject")
+@_project
+def explain(subject: str, project: str) -> int:
+    """Say what a finding's CODE means, what a FIELD is, or which spec lines an OBJECT follows from.
+
+    A field is KIND.PATH. An object is CLUSTER/UNIT/KIND/NAME, with #/POINTER for one of its fields.
+    """
+    from poolwright.cli.explain import run_explain
+
+    return run_explain(subject, project)
+
+
+@cli.command(cls=_Command, example="poolwright facts hardware")
+@click.argument("table", required=False)
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How rows are printed.",
+)
+def facts(table: str | None, output: Any) -> int:
+    """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source."""
+    from poolwright.cli.facts import run_facts
+
+    return run_facts(table, output)
+
+
+@cli.command(cls=_Command, example="poolwright version")
+def version() -> int:
+    """Print the version, the render format and the Kubernetes releases known."""
+    from poolwright.cli.version import run_version
+
+    return run_version()

@@ -1,0 +1,89 @@
+"""A whole project read: its specs, what they render to, and the facts they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure
+from poolwright.catalog.facts import Facts
+from poolwright.catalog.inventory import Inventory, parse_inventory
+from poolwright.catalog.units import build_closures
+from poolwright.files.facts import read_facts
+from poolwright.files.project import MAX_INVENTORY_BYTES, read_named_files, read_specs
+from poolwright.specs.document import parse_documents
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import Specs, parse_specs
+from poolwright.specs.place import Place
+from poolwright.trees.tree import unit_base, unit_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedProject:
+    """A project whose specs are all well-formed and agree with each other."""
+
+    root: str
+    specs: Specs
+    closures: tuple[Closure, ...]
+    facts: Facts
+    named_files: Mapping[str, bytes]  # the files that envelopes name
+
+
+def load_project(root: str) -> LoadedProject:
+    """Read and check every spec of the project at root.
+
+    Raises: SpecError with everything that is wrong.
+    """
+    facts = read_facts()
+    specs = parse_specs(read_specs(root))
+    files = read_named_files(root, (envelope.value.spec.model.config_path for envelope in specs.envelopes))
+    return LoadedProject(
+        root=root, specs=specs, closures=build_closures(specs, files, facts), facts=facts, named_files=files
+    )
+
+
+def choose_closures(closures: tuple[Closure, ...], cluster: str | None) -> tuple[Closure, ...]:
+    """All closures, or those of one cluster's units and the bases they stand on."""
+    if cluster is None:
+        return closures
+    units = [c for c in closures if not isinstance(c, BaseClosure) and c.on.cluster == cluster]
+    placed = {unit_base(c) for c in units if isinstance(c, UnitClosure)}
+    bases = [c for c in closures if isinstance(c, BaseClosure) and unit_name(c) in placed]
+    return (*bases, *units)
+
+
+def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
+    """Each cluster's captured Nodes and ResourceSlices, by cluster; one without an inventory file is left out.
+
+    Raises: SpecError if a file that the Project names isn't there, or one that is there can't be read.
+    """
+    problems: list[Finding] = []
+    inventories = {}
+    spec = project.specs.project
+    for index, cluster in enumerate(spec.value.spec.clusters):
+        path = cluster.inventory or f"inventory/{cluster.name}.yaml"
+        files = read_named_files(project.root, [path], max_bytes=MAX_INVENTORY_BYTES)
+        if path not in files:
+            if cluster.inventory:
+                problems.append(_missing(spec.place("spec", "clusters", index, "inventory"), cluster.name, path))
+            continue
+        try:
+            documents = parse_documents(files[path], path, max_bytes=MAX_INVENTORY_BYTES)
+            inventories[cluster.name] = parse_inventory(documents, path)
+        except SpecError as error:
+            problems += error.findings
+    if problems:
+        raise SpecError(problems)
+    return inventories
+
+
+def _missing(place: Place, cluster: str, path: str) -> Finding:
+    return Finding(
+        code="file-missing",
+        severity="error",
+        place=place,
+        what=f'cluster "{cluster}" names the inventory "{path}", which isn\'t in the project',
+        why="what the devices publish is read from it",
+        rule="poolwright.dev/v1alpha1",
+        fix="capture it: kubectl get nodes,resourceslices -o yaml",
+    )

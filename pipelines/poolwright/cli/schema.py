@@ -1,0 +1,33 @@
+"""`poolwright schema`: the JSON Schemas that editors use."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from poolwright.cli.output import say, tell, write_file
+from poolwright.specs.report import finding_list_schema
+from poolwright.specs.schema import KINDS, Schema, build_schema
+
+FINDINGS = "FindingList"
+
+
+def run_schema(kind: str, out: str | None) -> int:
+    """Print one schema, or write all of them as KIND.json into a folder (kind `all`)."""
+    if out is None:
+        say(_render(_schema(kind)))
+        return 0
+    os.makedirs(out, exist_ok=True)  # noqa: PTH103
+    for name in (*KINDS, FINDINGS) if kind == "all" else (kind,):
+        path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
+        write_file(path, _render(_schema(name)).encode())
+        tell(path)
+    return 0
+
+
+def _schema(kind: str) -> Schema:
+    return finding_list_schema() if kind == FINDINGS else build_schema(kind)
+
+
+def _render(schema: Schema) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

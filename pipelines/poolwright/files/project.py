@@ -1,0 +1,247 @@
+"""A project on disk: where it is, its spec files, and the files that specs name. Nothing here is run or followed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from typing import Final
+
+from poolwright.specs.document import MAX_SPEC_BYTES
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
+
+SPEC_FOLDER: Final = "specs"
+MAX_SPEC_ENTRIES: Final = 50_000  # files and folders below specs/, whatever their names
+MAX_SPEC_DEPTH: Final = 64  # folders in one another below specs/
+MAX_SPECS_BYTES: Final = 256 << 20  # all spec files together
+MAX_NAMED_BYTES: Final = 16 << 20  # a file that a spec names
+MAX_INVENTORY_BYTES: Final = 256 << 20
+_RULE: Final = "poolwright project layout"
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# Not blocking: opening a named pipe would otherwise wait for its other end.
+_FILE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def find_project(start: str) -> str:
+    """The nearest folder at or above start that has a poolwright.yaml.
+
+    Raises: SpecError if there is none up to the root, or no start to look from.
+    """
+    try:
+        folder = os.path.abspath(start)  # noqa: PTH100 (pathlib takes longer to import than a unit to render)
+    except OSError as error:
+        raise SpecError([_no_working_folder(error)]) from None
+    if not os.path.lexists(folder):
+        raise SpecError([_no_project(f"there is no folder {start}")])
+    while not os.path.lexists(os.path.join(folder, PROJECT_FILE)):  # noqa: PTH118
+        parent = os.path.dirname(folder)  # noqa: PTH120
+        if parent == folder:
+            raise SpecError([_no_project(f"no {PROJECT_FILE} in {start} or in any folder above it")])
+        folder = parent
+    return folder
+
+
+def read_specs(root: str) -> dict[str, bytes]:
+    """Every spec file by its path from root, sorted: poolwright.yaml and all .yaml and .yml files below specs/.
+
+    Names that start with a dot are passed over. What is read is bounded, in number, depth and bytes.
+    Raises: SpecError if a file or folder can't be read, is a link or neither of the two, or if there is too much.
+    """
+    problems: list[Finding] = []
+    files: dict[str, bytes] = {}
+    left = MAX_SPECS_BYTES
+    for path in (PROJECT_FILE, *sorted(_list_yaml(root, problems))):
+        try:
+            files[path] = read_file(root, path, max_bytes=MAX_SPEC_BYTES)
+        except SpecError as error:
+            problems += error.findings
+            continue
+        left -= len(files[path])
+        if left < 0:
+            problems.append(_too_large(f"the spec files have more than {MAX_SPECS_BYTES:,} bytes together"))
+            break
+    if problems:
+        raise SpecError(problems)
+    return files
+
+
+def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NAMED_BYTES) -> dict[str, bytes]:
+    """The files that specs name, by path; one that isn't there is left out, and the spec that names it says so.
+
+    Raises: SpecError if one is there but can't be read.
+    """
+    files = {}
+    for path in sorted(set(paths)):
+        try:
+            files[path] = _read(root, path, max_bytes)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise SpecError([_unreadable(path, _reason(error, path))]) from None
+    return files
+
+
+def read_file(root: str, path: str, *, max_bytes: int) -> bytes:
+    """The bytes of a regular file of the project.
+
+    No link is followed, at the end or on the way: a repository can't make us read what isn't in it.
+    Raises: SpecError if it isn't there, is no regular file, is larger than max_bytes, or can't be read.
+    """
+    try:
+        return _read(root, path, max_bytes)
+    except OSError as error:
+        raise SpecError([_unreadable(path, _reason(error, path))]) from None
+
+
+def _read(root: str, path: str, max_bytes: int) -> bytes:
+    descriptor = _open_below(root, path, _FILE)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise SpecError([_unreadable(path, "it is no regular file")])
+        if status.st_size > max_bytes:
+            raise SpecError([_unreadable(path, f"it has {status.st_size:,} bytes, and {max_bytes:,} is the most")])
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(max_bytes)
+    finally:
+        os.close(descriptor)
+
+
+def _open_below(root: str, path: str, flags: int) -> int:
+    """A file or folder opened; each folder on the way is opened by itself, so that none of them can be a link.
+
+    Raises: OSError whose filename is the part of the path that was refused.
+    """
+    names = path.split("/")
+    at = os.open(root, _FOLDER)
+    for index, name in enumerate(names):
+        last = index == len(names) - 1
+        try:
+            below = os.open(name, (flags if last else _FOLDER) | os.O_NOFOLLOW, dir_fd=at)
+        except OSError as error:
+            number = errno.ELOOP if _is_link(name, at) else error.errno
+            raise OSError(number, error.strerror, "/".join(names[: index + 1])) from None
+        finally:
+            os.close(at)
+        at = below
+    return at
+
+
+def _is_link(name: str, folder: int) -> bool:
+    """Systems differ in what they say of a link that isn't followed: here it is looked at."""
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def _list_yaml(root: str, problems: list[Finding]) -> list[str]:
+    """Paths of the YAML files below specs/, in no order; what can't be listed is added to the problems.
+
+    Raises: SpecError if there is too much to list.
+    """
+    found: list[str] = []
+    pending, count = [SPEC_FOLDER], 0
+    while pending:
+        below = pending.pop()
+        if below.count("/") > MAX_SPEC_DEPTH:
+            what = f"{SPEC_FOLDER}/ holds more than {MAX_SPEC_DEPTH} folders in one another"
+            raise SpecError([*problems, _too_large(what)])
+        try:
+            folder = _open_below(root, below, _FOLDER)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(_unreadable(below, _reason(error, below)))
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    count += 1
+                    if count > MAX_SPEC_ENTRIES:
+                        what = f"{SPEC_FOLDER}/ holds more than {MAX_SPEC_ENTRIES:,} files and folders"
+                        raise SpecError([*problems, _too_large(what)])
+                    _sort_entry(entry, below, found, pending, problems)
+        except OSError as error:
+            problems.append(_unreadable(below, _reason(error, below)))
+        finally:
+            os.close(folder)
+    return found
+
+
+def _sort_entry(
+    entry: os.DirEntry[str], below: str, found: list[str], pending: list[str], problems: list[Finding]
+) -> None:
+    """Put an entry of a folder where it belongs: a file to read, a folder to list, a problem, or nowhere."""
+    path = f"{below}/{entry.name}"
+    if entry.name.startswith("."):
+        return
+    if entry.is_symlink():
+        problems.append(_unreadable(path, "it is a link"))
+    elif entry.is_dir(follow_symlinks=False):
+        pending.append(path)
+    elif entry.name.endswith((".yaml", ".yml")):
+        found.append(path)
+
+
+def _reason(error: OSError, path: str) -> str:
+    it = error.filename if error.filename and error.filename != path else "it"
+    if isinstance(error, FileNotFoundError):
+        return f"{it} isn't there"
+    if error.errno == errno.ELOOP:
+        return f"{it} is a link"
+    if isinstance(error, NotADirectoryError):
+        return f"{it} is no folder"
+    return (error.strerror or "it can't be read").lower()
+
+
+def _unreadable(path: str, reason: str) -> Finding:
+    return Finding(
+        code="file-unreadable",
+        severity="error",
+        place=Place(path),
+        what=f"{path} can't be read: {reason}",
+        why="specs and the files they name are regular files inside the project, and nothing is rendered without them",
+        rule=_RULE,
+        fix="put a readable regular file there",
+    )
+
+
+def _too_large(what: str) -> Finding:
+    return Finding(
+        code="project-too-large",
+        severity="error",
+        place=Place(SPEC_FOLDER),
+        what=what,
+        why="what is read is bounded, so that no repository can exhaust memory or time",
+        rule=_RULE,
+        fix=f"keep what isn't a spec outside {SPEC_FOLDER}/, or split the project",
+    )
+
+
+def _no_project(what: str) -> Finding:
+    return Finding(
+        code="project-missing",
+        severity="error",
+        place=Place(PROJECT_FILE),
+        what=what,
+        why="that file is the root of a project: it names the clusters",
+        rule=_RULE,
+        fix="run inside a project, pass --project DIR, or make one with `poolwright init`",
+    )
+
+
+def _no_working_folder(error: OSError) -> Finding:
+    what = "doesn't exist any more" if isinstance(error, FileNotFoundError) else f"can't be told: {error.strerror}"
+    return Finding(
+        code="project-missing",
+        severity="error",
+        place=Place(PROJECT_FILE),
+        what=f"the folder that this runs in {what}",
+        why="a project is looked for from there upwards",
+        rule=_RULE,
+        fix="change to a folder that exists, or pass an absolute path as --project DIR",
+    )

@@ -1,0 +1,280 @@
+"""The command line as a whole: help, examples, the small commands, and what stdout's reader may do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from fleet import FLEET, ROOT, copy_fleet
+from folders import read_files
+from poolwright.cli.commands import cli
+from poolwright.cli.schema import FINDINGS
+from poolwright.files.starter import read_starter
+from poolwright.specs.schema import KINDS, build_schema
+from real_kustomize import build_for_real
+from run_poolwright import Ran, run, start
+
+# --- help ---
+
+
+@pytest.mark.parametrize("command", cli.commands)
+def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> None:
+    """From the root of a checkout: here a copy of what the examples name, because some of them write."""
+    ran = run(command, "--help", folder=ROOT)
+    assert (ran.code, ran.stderr) == (0, "")
+    *_, heading, example = ran.stdout.splitlines()
+    assert heading == "Example:"
+    program, *arguments = shlex.split(example)
+    assert program == "poolwright"
+    assert arguments[0] == command
+    copy_fleet(tmp_path / "examples")
+    ended = start(*arguments, folder=tmp_path)
+    assert (ended.code, ended.stderr) == (0, "")
+    assert ended.stdout
+
+
+def test_help_lists_every_command() -> None:
+    ran = run("--help", folder=ROOT)
+    assert (ran.code, ran.stderr) == (0, "")
+    for name in cli.commands:
+        assert f"\n  {name} " in ran.stdout
+    assert ran.stdout.endswith("Exit codes: 0 yes, 1 no (findings, differences), 2 could not answer.\n")
+    assert run("-h", folder=ROOT) == ran
+
+
+WRONG_USE: dict[tuple[str, ...], str] = {
+    ("rendr",): "No such command 'rendr'.",
+    ("render", "more"): "Got unexpected extra argument (more)",
+    ("check", "--format", "xml"): "Invalid value for '--format': 'xml' is not one of 'text', 'json', 'markdown', "
+    "'github', 'sarif'.",
+    ("schema", "all"): "`all` needs --out DIR",
+    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FindingList}': 'Nope' is not "
+    "one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FindingList'.",
+    ("explain",): "Missing argument 'SUBJECT'.",
+}
+
+
+@pytest.mark.parametrize("arguments", WRONG_USE, ids=" ".join)
+def test_wrong_use_is_no_answer(arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments, folder=ROOT)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("Usage: poolwright ")
+    assert f"\nError: {WRONG_USE[arguments]}" in ran.stderr
+
+
+# --- version and schema ---
+
+
+def test_version() -> None:
+    said = "poolwright 0.1.0 (render format 1, Kubernetes 1.34 to 1.37)\n"
+    assert run("version", folder=ROOT) == Ran(0, said, "")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, FINDINGS])
+def test_schema(kind: str, tmp_path: Path) -> None:
+    ran = run("schema", kind, folder=tmp_path)
+    assert (ran.code, ran.stderr) == (0, "")
+    schema = json.loads(ran.stdout)
+    jsonschema_rs.meta.validate(schema)
+    assert kind == FINDINGS or schema == json.loads(json.dumps(build_schema(kind)))
+
+
+def test_all_schemas_as_files(tmp_path: Path) -> None:
+    said = "".join(f"schemas/v1/{kind.lower()}.json\n" for kind in (*KINDS, FINDINGS))
+    assert run("schema", "all", "--out", "schemas/v1", folder=tmp_path) == Ran(0, said, "")
+    assert read_files(tmp_path / "schemas/v1") == {
+        f"{kind.lower()}.json": run("schema", kind, folder=tmp_path).stdout.encode() for kind in (*KINDS, FINDINGS)
+    }
+
+
+# --- init ---
+
+
+def test_a_new_repository_works_at_once(tmp_path: Path) -> None:
+    wrote = "".join(f"wrote my-fleet/{path}\n" for path in read_starter())
+    said = f"{wrote}next: cd my-fleet && poolwright check && poolwright render\n"
+    assert run("init", "my-fleet", folder=tmp_path) == Ran(0, said, "")
+    project = tmp_path / "my-fleet"
+    assert read_files(project) == read_starter()
+    ok = "ok: 1 cluster, 1 stack, 1 pool, 1 envelope version, 1 placement\n"
+    assert run("check", folder=project) == Ran(0, ok, "")
+    assert run("render", folder=project).code == 0
+    for unit in ("platform", "my-model"):
+        built = build_for_real(project, f"overlays/my-cluster/{unit}").decode()
+        assert run("generate", "--cluster=my-cluster", f"--unit={unit}", folder=project) == Ran(0, built, "")
+
+
+def test_init_is_for_an_empty_folder_too(tmp_path: Path) -> None:
+    assert run("init", folder=tmp_path).code == 0
+    assert read_files(tmp_path) == read_starter()
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling-link"])
+def test_init_overwrites_nothing(kind: str, tmp_path: Path) -> None:
+    there = tmp_path / "poolwright.yaml"
+    if kind == "file":
+        there.write_text("mine")
+    else:
+        there.symlink_to("nowhere")
+    said = (
+        "poolwright.yaml: poolwright.yaml exists already  [init-exists]\n"
+        "  why  init writes a new repository and overwrites nothing (poolwright init)\n"
+        "  fix  name an empty folder: poolwright init DIR\n"
+    )
+    assert run("init", folder=tmp_path) == Ran(2, "", said)
+    assert [path.name for path in tmp_path.iterdir()] == ["poolwright.yaml"]
+
+
+# --- the process ---
+
+
+LONG = {
+    "explain": ("explain", "east/chat-70b/Deployment/chat-70b"),
+    "generate": ("generate", "--cluster=east", "--unit=chat-70b"),
+    "schema": ("schema", "Envelope"),
+    "help": ("--help",),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_reader_that_leaves_is_no_reason_to_complain(name: str) -> None:
+    """As in `poolwright ... | head -1`."""
+    read, write = os.pipe()
+    os.close(read)
+    command = (sys.executable, "-m", "poolwright", *LONG[name])
+    try:
+        ended = subprocess.run(command, cwd=FLEET, stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
+    finally:
+        os.close(write)
+    assert (ended.returncode, ended.stderr) == (2, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux's device that is always full")
+@pytest.mark.parametrize("name", LONG)
+def test_a_full_disk_is_said(name: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = (sys.executable, "-m", "poolwright", *LONG[name])
+        ended = subprocess.run(command, cwd=FLEET, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (2, b"poolwright: stdout: No space left on device\n")
+
+
+def start_in_shell(command: str, folder: Path) -> Ran:
+    """Run `poolwright ...` as written on a shell's command line, redirections too."""
+    script = f'poolwright() {{ "{sys.executable}" -m poolwright "$@"; }}; {command}'
+    ended = subprocess.run(
+        ["/bin/sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    return Ran(ended.returncode, ended.stdout, ended.stderr)
+
+
+OK = "ok: 1 cluster, 1 stack, 1 pool, 2 envelope versions, 2 placements\n"
+CLOSED = "poolwright: stdout: it is closed\n"
+STREAMS: dict[str, Ran] = {
+    "poolwright check >&-": Ran(2, "", CLOSED),
+    "poolwright check --format json >&-": Ran(2, "", CLOSED),
+    "poolwright generate --cluster=east --unit=chat-70b >&-": Ran(2, "", CLOSED),
+    "poolwright version >&-": Ran(2, "", CLOSED),
+    "poolwright --help >&-": Ran(2, "", CLOSED),
+    "poolwright render --check >&-": Ran(2, "", CLOSED),
+    "poolwright version <&- >&-": Ran(2, "", CLOSED),
+    "poolwright version <&- >&- 2>&-": Ran(2, "", ""),
+    # What stderr is told is lost; the answer isn't.
+    "poolwright check 2>&-": Ran(0, OK, ""),
+    "poolwright check <&- 2>&-": Ran(0, OK, ""),
+    "poolwright generate --cluster=east --unit=none 2>&-": Ran(2, "", ""),
+    "poolwright explain nothing 2>&-": Ran(2, "", ""),
+    "poolwright rendr 2>&-": Ran(2, "", ""),
+    "poolwright check --objects - <&-": Ran(
+        2,
+        "stdin: the file can't be read: Bad file descriptor  [file-unreadable]\n"
+        "  why  objects are judged together, so none is judged without the others (poolwright check)\n"
+        "  fix  name files that hold manifests, or - for standard input\n",
+        "",
+    ),
+}
+if Path("/dev/full").exists():
+    STREAMS |= {
+        "poolwright check 2>/dev/full": Ran(0, OK, ""),
+        "poolwright explain nothing 2>/dev/full": Ran(2, "", ""),
+        "poolwright version >/dev/full 2>/dev/full": Ran(2, "", ""),
+    }
+
+
+@pytest.mark.parametrize("command", STREAMS)
+def test_closed_and_full_streams(command: str) -> None:
+    assert start_in_shell(command, FLEET) == STREAMS[command]
+
+
+GONE = "mkdir gone; cd gone; rmdir ../gone; "
+NO_FOLDER = (
+    "poolwright.yaml: the folder that this runs in doesn't exist any more  [project-missing]\n"
+    "  why  a project is looked for from there upwards (poolwright project layout)\n"
+    "  fix  change to a folder that exists, or pass an absolute path as --project DIR\n"
+)
+NOT_THERE = "poolwright: the folder that this runs in doesn't exist any more\n"
+DELETED: dict[str, Ran] = {
+    "check": Ran(2, NO_FOLDER, ""),
+    "render": Ran(2, "", NO_FOLDER),
+    "init": Ran(2, "", NOT_THERE),
+    "init x": Ran(2, "", NOT_THERE),
+    "schema all --out x": Ran(2, "", NOT_THERE),
+    f"check --project {FLEET}": Ran(0, OK, ""),
+    "version": Ran(0, "poolwright 0.1.0 (render format 1, Kubernetes 1.34 to 1.37)\n", ""),
+}
+
+
+@pytest.mark.parametrize("command", DELETED, ids=lambda command: command.replace(str(FLEET), "FLEET"))
+def test_a_folder_that_was_deleted(command: str, tmp_path: Path) -> None:
+    assert start_in_shell(f"{GONE}poolwright {command}", tmp_path) == DELETED[command]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux's device that is always full")
+def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "pool.json").symlink_to("/dev/full")
+    said = "poolwright: ./pool.json: No space left on device\n"
+    assert run("schema", "Pool", "--out", ".", folder=tmp_path) == Ran(2, "", said)
+
+
+HOSTILE = {"newline": "a\nb", "escape-sequence": "a\x1b[2Jb", "not-utf-8": "a\udcffb"}
+SHOWN = {"newline": "a\\nb", "escape-sequence": "a\\x1b[2Jb", "not-utf-8": "a\\udcffb"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_on_their_line(name: str, tmp_path: Path) -> None:
+    """Names of folders and of what is asked for, on every output that shows them."""
+    text, shown = HOSTILE[name], SHOWN[name]
+    assert start("schema", "Pool", "--out", text, folder=tmp_path) == Ran(0, f"{shown}/pool.json\n", "")
+    ran = start("init", text, folder=tmp_path)
+    wrote = "".join(f"wrote {shown}/{path}\n" for path in read_starter())
+    assert ran == Ran(0, f"{wrote}next: cd {shown} && poolwright check && poolwright render\n", "")
+    assert read_files(tmp_path / text).keys() == {*read_starter(), "pool.json"}
+    for arguments in (
+        ("check", "--project", f"{text}.none"),
+        ("render", "--cluster", text),
+        ("render", "--check", "--cluster", text),
+        ("explain", text),
+        ("generate", "--cluster", text, "--unit", text),
+        ("generate", "--cluster", "my-cluster", "--unit", text),
+        (text,),
+        ("check", "--format", text),
+    ):
+        ran = start(*arguments, folder=tmp_path / text)
+        said = ran.stdout + ran.stderr
+        assert ran.code == 2, arguments
+        assert shown in said, arguments
+        assert all(line.isprintable() for line in said.split("\n")), arguments
+
+
+def test_the_installed_program_is_the_module() -> None:
+    program = shutil.which("poolwright", path=str(Path(sys.executable).parent))
+    assert program is not None
+    ended = subprocess.run([program, "version"], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == start("version", folder=ROOT).stdout
