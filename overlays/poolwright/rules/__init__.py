@@ -1,0 +1,1 @@
+"""What plain Kubernetes objects may not say about devices, whoever wrote them."""
