@@ -1,0 +1,59 @@
+# `make demo` and `make test` work from a fresh clone with python 3.11+, make, git and a package index.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := render overlays pipelines tests benchmarks docs
+DEMO := build/demo
+# The one that comes with the `kustomize` extra, whatever else is on PATH.
+POOLWRIGHT_KUSTOMIZE ?= $(abspath $(BIN)/kubectl)
+export POOLWRIGHT_KUSTOMIZE
+
+.PHONY: demo test check docs bench oracle clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   render the example fleet, build every folder with real Kustomize, say where to look"
+	@echo "make test   all tests"
+	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
+	@echo "make docs   write the reference docs from the code"
+	@echo "make bench  compare with real Kustomize (prints ratios, never fails)"
+	@echo "make oracle compare with upstream Go code (needs Go; its modules are fetched)"
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "poolwright needs Python 3.11 or newer; PYTHON=... names one")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/installed
+	@rm -rf $(DEMO)
+	$(BIN)/poolwright check --project examples/fleet
+	$(BIN)/poolwright render --project examples/fleet --out $(DEMO) --verify
+	@echo
+	@echo "The specs:            examples/fleet/specs/"
+	@echo "What they give:       $(DEMO)/overlays/ (and committed: examples/fleet/overlays/)"
+	@echo "One unit, finished:   $(BIN)/poolwright generate --project examples/fleet --cluster east --unit chat-70b"
+	@echo "Why a field is so:    $(BIN)/poolwright explain east/chat-70b/Deployment/chat-70b --project examples/fleet"
+	@echo "Start your own:       $(BIN)/poolwright init my-fleet"
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest -q -n auto
+
+check: $(VENV)/installed
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_import_direction.py
+	$(BIN)/python docs/write_reference.py --check
+
+docs: $(VENV)/installed
+	$(BIN)/python docs/write_reference.py
+
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/generate.py
+
+oracle: $(VENV)/installed
+	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
