@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import select
@@ -50,17 +51,21 @@ def run_apart(argv: Sequence[str], *, folder: Path, limits: Limits) -> Ended:
         temporary.mkdir()
         # Files, not pipes: their size can be limited, and a grandchild that keeps them open can't keep us waiting.
         with Path(room, "stdout").open("w+b") as stdout, Path(room, "stderr").open("w+b") as stderr:
+            _check_startable(argv[0])
             process = subprocess.Popen(  # noqa: S603 - the path comes from find.py, never from the repository
-                argv,
+                ("/bin/sh", "-c", _GATE, *argv),
                 cwd=folder,
                 env={"HOME": str(home), "TMPDIR": str(temporary), "KUBERC": "off"},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,
             )
             out_of_time = _wait(process, limits)
             said = [_read(file.fileno(), limits.output_bytes) for file in (stdout, stderr)]
+    if process.returncode in _NOT_STARTED and b"exec:" in said[1]:
+        number = _NOT_STARTED[process.returncode]
+        raise OSError(number, os.strerror(number), argv[0])
     over: Literal["", "time", "cpu", "output"] = ""
     if out_of_time:
         over = "time"
@@ -75,6 +80,10 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
     """Wait for the end; True if the time ran out, and then whatever the program started has ended too."""
     try:
         _limit(process.pid, limits)
+        if process.stdin:
+            with contextlib.suppress(BrokenPipeError):  # ended already
+                process.stdin.write(b"\n")
+                process.stdin.close()
         _watch(process, limits.time_s)
         return False
     except subprocess.TimeoutExpired:
@@ -97,6 +106,20 @@ def _watch(process: subprocess.Popen[bytes], time_s: float) -> None:
         finally:
             os.close(watched)
     process.wait(timeout=time_s)
+
+
+# The program starts when a line comes, and that is sent when the limits stand; they stay over the exec.
+_GATE = 'read -r _ && unset PWD OLDPWD && exec "$0" "$@" </dev/null'
+
+
+_NOT_STARTED = {126: errno.ENOEXEC, 127: errno.ENOENT}  # what the shell says where exec fails
+
+
+def _check_startable(program: str) -> None:
+    """Raises OSError as starting the program itself would: the shell in between only prints."""
+    Path(program).stat()
+    if not os.access(program, os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), program)
 
 
 def _limit(pid: int, limits: Limits) -> None:
