@@ -404,6 +404,8 @@ def test_engines() -> None:
     ] == [
         ("vllm", "0.33.0", 8000, "/v1/models", "/v1/models", "/health"),
         ("sglang", "0.5.23", 30000, "/health_generate", "/ready", "/health"),
+        ("vllm", "0.11.0", 8000, "/v1/models", "/v1/models", "/health"),
+        ("sglang", "0.5.3", 30000, "/health_generate", "/health", "/health"),
     ]
     assert FACTS.engine("trtllm") is None
 
@@ -430,4 +432,4 @@ def test_series(key: tuple[str, str], expected: tuple[str, ...]) -> None:
 def test_other_rows_in_one_table_leave_the_rest_and_the_facts_as_they_were() -> None:
     rows = FACTS.engines[:1]
     other = FACTS.with_rows("engines", rows)
-    assert (other.engines, len(FACTS.engines), other.metrics) == (rows, 2, FACTS.metrics)
+    assert (other.engines, len(FACTS.engines), other.metrics) == (rows, 4, FACTS.metrics)

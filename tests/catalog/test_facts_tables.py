@@ -42,8 +42,8 @@ KEYS = {
     "driver-minimums": ("part", "use", "install"),
     "driver-settings": ("install", "setting", "word"),
     "helm-values": ("chart", "version", "key"),
-    "engines": ("engine",),
-    "engine-arguments": ("engine", "quantity"),
+    "engines": ("engine", "version"),
+    "engine-arguments": ("engine", "quantity", "version"),
     "metrics": ("emitter", "name"),
 }
 

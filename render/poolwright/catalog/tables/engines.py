@@ -49,12 +49,17 @@ class EngineArgumentFact(Fact, frozen=True, kw_only=True):
         "memoryFraction",
         "kvCacheBytes",
         "eager",
+        "revision",
         "lora",
         "loraMaxAdapters",
         "loraMaxRank",
+        "loraModules",
+        "configFile",
     ]
-    argument: str | None  # None: the first argument without a name
-    form: Literal["value", "flag", "positional"]
+    argument: str | None  # None: the first argument without a name, or none at all
+    # values: several words after one name; absent: this version has no such argument.
+    form: Literal["value", "values", "flag", "positional", "absent"]
+    aliases: tuple[str, ...] = ()  # other names of it, abbreviations aside
     default: str | None = None  # None: derived at start, required, or off
     values: dict[str, str] = msgspec.field(default_factory=dict)  # our word: the engine's; none: as it is
 
