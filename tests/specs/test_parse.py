@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from fleet import list_specs, read_fleet
+from fleet import list_specs, read_small_fleet
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError
 from poolwright.specs.model import Model, plain_spec
@@ -14,7 +14,7 @@ from poolwright.specs.place import Place
 from poolwright.specs.placement import EnvelopeReference, Placement, PlacementMetadata, PlacementSpec
 from poolwright.specs.pool import Toleration
 
-FILES = list_specs(read_fleet())
+FILES = list_specs(read_small_fleet())
 
 
 def test_specs_by_kind_in_order_of_file_and_place() -> None:
@@ -143,7 +143,7 @@ NO_PROJECT = {
     "empty": (b"", "poolwright.yaml: poolwright.yaml holds no Project [not-a-spec]"),
     "two": (
         FILES["poolwright.yaml"] + b"---\n" + FILES["poolwright.yaml"],
-        "poolwright.yaml:15:1: a second Project [duplicate-name]",
+        "poolwright.yaml:18:1: a second Project [duplicate-name]",
     ),
     "stack": (FILES["specs/stack.yaml"], "poolwright.yaml:3:7: a Stack stands in poolwright.yaml [misplaced-kind]"),
 }

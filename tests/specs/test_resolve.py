@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fleet import PLACEMENTS, POOL, STACK, Files, edit, list_specs, read_fleet
+from fleet import PLACEMENTS, POOL, STACK, Files, edit, list_specs, read_small_fleet
 from fleet_variants import large_fleet
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.resolve import cluster_of, resolve_cluster, resolve_placement
 
-FLEET = read_fleet()
+FLEET = read_small_fleet()
 
 
 def parse(files: Files) -> Specs:
@@ -110,7 +110,7 @@ def test_of_many_known_names_twenty_are_listed() -> None:
     on, problems = resolve_cluster(parse({**project, "specs/more.yaml": more.encode()}), "east")
     assert on is None
     assert render_text(problems) == (
-        'poolwright.yaml:10:18: cluster "east" runs the stack "none", which doesn\'t exist  [dangling-reference]\n'
+        'poolwright.yaml:12:18: cluster "east" runs the stack "none", which doesn\'t exist  [dangling-reference]\n'
         "  at   spec.clusters[0].stackName\n"
         "  why  nothing is rendered from a reference that leads nowhere (poolwright.dev/v1alpha1)\n"
         "  fix  name a stack that exists: kubernetes-1-36, "

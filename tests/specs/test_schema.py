@@ -141,6 +141,7 @@ def test_an_editor_refuses_what_it_can_see() -> None:
     assert sorted((tuple(error.instance_path), error.kind.name) for error in editor.iter_errors(value)) == [
         (("metadata", "name"), "pattern"),
         (("spec",), "additionalProperties"),
+        (("spec",), "required"),
         (("spec", "kubernetes", "version"), "type"),
         (("spec", "servingImages"), "minItems"),
     ]

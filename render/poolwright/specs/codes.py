@@ -5,11 +5,33 @@ from __future__ import annotations
 from typing import Final
 
 CODES: Final[dict[str, str]] = {
+    "adapter-rank": ("An adapter's rank is above maxRank, the largest that fits a slot of the engine."),
+    "adapters-volume": ("An envelope has adapters and a model from a hub. Adapters are folders of the model's volume."),
     "admin-access": (
         "A claim asks for adminAccess in a namespace that isn't labelled for it; the API server refuses it there."
     ),
+    "alternatives-gate": (
+        "A placement names several classes, and its cluster's Kubernetes has the gate DRAPrioritizedList off: the API "
+        "server would drop firstAvailable from the claim."
+    ),
+    "alternatives-paired": (
+        "A placement has several classes, and its envelope pairs a device with each of several accelerators. Each "
+        "accelerator then chooses its class by itself, and one replica could run on unlike devices."
+    ),
+    "alternatives-tier": (
+        "The classes of a placement are of different tiers. A unit has one tier, which decides its priority, queueing "
+        "and alerts."
+    ),
     "api-not-served": (
         "An object's API version or kind isn't served by the pinned Kubernetes, which refuses the object."
+    ),
+    "application-clash": (
+        "Two Applications of a project would have one name. They stand in one namespace of Argo CD, so that the "
+        "second would overwrite the first: a placement called like a chart, or CLUSTER-UNIT that reads in two ways."
+    ),
+    "args-priced": (
+        "An engine argument that one of the envelope's own fields decides. The last of two equal arguments counts,"
+        " so what runs would differ from what the envelope says."
     ),
     "attribute-values": (
         "The values listed for an attribute are of different types. A device publishes an attribute with one type, so "
@@ -38,6 +60,25 @@ CODES: Final[dict[str, str]] = {
     "cel-unpublished": (
         "A selector reads an attribute or capacity that no device of its driver is known to have, often for its domain."
     ),
+    "chart-unknown": (
+        "A driver is to be installed by a chart, or by the GPU operator, and the facts have no chart of it. Let "
+        "somebody else install it, and write `install: external`."
+    ),
+    "chart-values": (
+        "Which values a chart takes at this version isn't known. Helm ignores values that a chart doesn't have, so "
+        "none is set that isn't in the fact tables."
+    ),
+    "claim-consumer": (
+        "A workload uses the named claim of a unit and isn't one of the consumers that the envelope lists. Everyone on "
+        "a claim computes on the same devices, so each of them is counted."
+    ),
+    "claim-container": (
+        "The containers that an envelope's claim is for aren't those of its pod, or the engine's isn't among them."
+    ),
+    "claim-pattern": (
+        "A field of a claim belongs to another claim pattern, or is missing from its own; or several pods would share "
+        "a named claim, which is one set of devices on one node."
+    ),
     "claim-shared": ("Pods share one claim: all of them run on the same devices, and only where those are."),
     "claim-source": ("A pod's claim names both a ResourceClaim and a template, or neither of them. It takes one."),
     "claim-too-many-devices": (
@@ -51,15 +92,21 @@ CODES: Final[dict[str, str]] = {
         "A class compares an attribute with a value of another type than drivers publish it with. In CEL such a "
         "comparison is false, or an error that aborts scheduling; versions are compared with compareTo(semver(...))."
     ),
+    "class-driver-unknown": ("A class selects devices of a driver that no driver of the cluster's stack publishes."),
     "class-identity": (
         "A class selects on what names one device (uuid, index, PCI address). A class is policy and outlives devices: "
         "select on what the device is."
     ),
+    "class-twice": ("A placement names a class twice. The second try finds what the first one found."),
     "class-unpublished": (
-        "A class reads an attribute or capacity that no captured device of its driver has, so it matches none of "
-        "them. Often a misspelled name, or one that another driver version publishes."
+        "A class reads an attribute or capacity that no captured or planned device of its driver has, or several that "
+        "none has together, so it matches none of them. Often a misspelled name, or one that another driver version "
+        "publishes."
     ),
     "cluster-unknown": ("A cluster was named that the Project doesn't have."),
+    "companion-attribute": (
+        "A planned node's companion is said to have an attribute twice, one that it has anyway, or too many."
+    ),
     "compute-class": (
         "An envelope asks for native arithmetic (fp8, say) on a class whose driver isn't in the fact table, so no "
         "selector can make sure of it."
@@ -68,6 +115,20 @@ CODES: Final[dict[str, str]] = {
         "A constraint says that devices share an attribute's value, or that no two do; not both, nor neither."
     ),
     "count-with-all": ("A request for all matching devices has a count, which the API server refuses."),
+    "custom-build": (
+        "Kustomize can't build a unit with its team's own component, or the component isn't one that may be built: it "
+        "has no kustomization.yaml, or refers to something outside its folder."
+    ),
+    "custom-forbidden": (
+        "A team's own component in custom/ changes what the specs decide: claims, classes, replicas, placement, the "
+        "engine. It may add objects to the unit's namespace, labels, annotations, variables, volumes, sidecars without "
+        "devices and tolerations. The fix names the spec field to use instead."
+    ),
+    "custom-unchecked": (
+        "A unit has a component of its team's own and no Kustomize is installed, so what the component does wasn't "
+        "judged."
+    ),
+    "custom-unused": ("A folder in custom/ belongs to no unit, so nothing in it has an effect."),
     "dangling-claim": (
         "A pod names a claim or template that isn't among the objects. Unless the cluster has it, the pod waits."
     ),
@@ -77,6 +138,10 @@ CODES: Final[dict[str, str]] = {
     ),
     "dangling-reference": (
         "A spec names another one, or an entry of one, that doesn't exist. The fix lists what does."
+    ),
+    "device-access": (
+        "A workload reaches devices past any claim: by a privileged container, by a variable that the container "
+        "runtime reads, or by a volume with device files."
     ),
     "device-config": (
         "The configuration of a claim or class can't be handed to its driver, or the driver would refuse it on the "
@@ -88,8 +153,38 @@ CODES: Final[dict[str, str]] = {
     "double-request": (
         "A container has a claim for GPUs and asks for a GPU as an extended resource too. The two are added up."
     ),
+    "driver-minimum": (
+        "The NVIDIA DRA driver asks for a later Kubernetes, GPU driver or container toolkit than the stack has."
+    ),
+    "driver-names-missing": (
+        "The facts don't know what a driver is called in ResourceSlices, and the stack doesn't say."
+    ),
+    "driver-release-unknown": (
+        "A release of the NVIDIA DRA driver isn't in the fact table; what it publishes is not guessed."
+    ),
+    "driver-setting-unknown": (
+        "A driver has no such setting under its installer, or can't be told this value. The fix lists what it can be "
+        "told."
+    ),
     "duplicate-name": ("Two specs, or two entries of a list that is keyed by name, have one name."),
+    "engine-unable": (
+        "An envelope asks what a version of its engine has no argument, or no value, for; the engine would refuse "
+        "to start."
+    ),
+    "engine-unlisted": (
+        "The arguments of a serving image's engine version aren't in the fact tables. Those of the newest version "
+        "before it are rendered, which may be wrong."
+    ),
+    "exactly-one": ("Exactly one of several fields must be written."),
     "explain-unknown": ("The subject of `poolwright explain` is no code, field or object."),
+    "extended-resource-gate": (
+        "A class has an extended resource name on a cluster whose Kubernetes has the gate DRAExtendedResource off: the "
+        "API server would drop the name."
+    ),
+    "extra-request-match": (
+        "An extra request shares an attribute with each accelerator and doesn't say how many devices go with one."
+    ),
+    "extra-tier": ("An extra request is for a class of another tier than the placement's."),
     "file-missing": ("A spec names a file that isn't in the project."),
     "file-too-large": (
         "A file is larger than what is read, which is bounded so that no repository can exhaust memory."
@@ -107,12 +202,36 @@ CODES: Final[dict[str, str]] = {
     "folder-interrupted": ("A render of the folder was stopped before its end; the next one finishes it."),
     "folder-record": ("The record that a rendered folder keeps of its files can't be used."),
     "folder-stale": ("A unit's folder isn't what the specs give, or nothing gives it any more; render and commit."),
+    "gate-conflict": (
+        "Gates or settings of a driver exclude each other, or one needs another that is off. Gates that are on by "
+        "default count too. A warning where it is only documented, or where a gate is turned off silently."
+    ),
+    "gate-kubernetes": (
+        "A gate of the driver is on that needs a gate of Kubernetes, or a later release, than the stack has."
+    ),
+    "gate-off": ("A class needs a gate of its driver that the stack doesn't have on: it would match nothing."),
+    "gate-unknown": (
+        "The release of the driver, or of Kubernetes, has no gate of the name, or refuses it to be set so. The fix "
+        "lists the known."
+    ),
+    "hardware-unknown": (
+        "Planned nodes have an accelerator that the fact table doesn't have. What they will publish isn't guessed."
+    ),
     "image-floating": (
         "An image is named by a tag that is meant to move, or by none. Name a version, or better a digest."
+    ),
+    "import-path": (
+        "Python loaded Poolwright, or what it reads YAML with, from inside a project. A project's files are read and "
+        "never run: run an installed `poolwright`, or `python -I -m poolwright`."
     ),
     "init-exists": ("`poolwright init` would overwrite a file. It never does."),
     "invalid-value": ("A text isn't what its field's format says. The fix shows the format and an example."),
     "inventory-unreadable": ("Captured Nodes or ResourceSlices aren't what `kubectl get -o yaml` prints."),
+    "isolation-weaker": (
+        "A class gives less of a device than the envelope's isolation asks for (a partition or a share), and the "
+        "placement doesn't consent; or it consents to what needs no consent. A class that doesn't say which type it "
+        "takes may give partitions."
+    ),
     "kubernetes-range": ("A stack's Kubernetes version spans several minor releases; a cluster runs one."),
     "kubernetes-unsupported": ("A stack's Kubernetes isn't in the fact table; what it serves is not guessed."),
     "kustomize-missing": (
@@ -122,6 +241,10 @@ CODES: Final[dict[str, str]] = {
     "lane-consent": (
         "A placement on an experiment pool must say `lane: experiment`, and only such a one may: that workloads run "
         "on alpha features is a choice that shows in a review."
+    ),
+    "lane-stack": (
+        "A gate that is alpha, or off unless somebody turns it on, is on in the stack of a cluster with a baseline "
+        "pool. A gate is on for the whole cluster: experiments have clusters of their own."
     ),
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
@@ -139,31 +262,126 @@ CODES: Final[dict[str, str]] = {
     "objects-empty": (
         "A file that was to hold Kubernetes objects holds none; what was to print them most likely failed."
     ),
+    "operator-driver": (
+        "The GPU operator's release carries another release of the DRA driver than the stack says, or isn't listed "
+        "with it."
+    ),
+    "operator-gpu-driver": (
+        "The GPU operator doesn't list the GPU driver: an error for a branch that it doesn't list, a warning for "
+        "another patch."
+    ),
+    "operator-kubernetes": (
+        "The GPU operator doesn't list the stack's Kubernetes. A warning where no line lists it: that isn't known to "
+        "fail."
+    ),
+    "operator-mode": (
+        "A stack leaves a part to nobody or to two: the GPU operator deploys either a ClusterPolicy or a GPUCluster, "
+        "and only the latter brings the DRA driver, while only the former installs toolkit and device plugin."
+    ),
+    "operator-release-unknown": (
+        "A release of the GPU operator isn't in the fact table; what it carries and runs on is not guessed."
+    ),
     "out-of-range": ("A number is below the least or above the most that its field takes."),
     "parallel-alternatives": (
         "An engine's parallel sizes are fixed while the alternatives of its claim give different numbers of devices."
+    ),
+    "parallel-count": (
+        "The devices of a replica, tensorParallel x pipelineParallel x dataParallel, can't be spread evenly over its "
+        "nodes."
     ),
     "parallel-idle": ("A claim gives an engine more devices than its parallel sizes use."),
     "parallel-too-few": (
         "An engine's parallel sizes need more devices than its claim gives, so it stops at its start."
     ),
-    "project-missing": ("No poolwright.yaml in the folder or any above it, or no such folder."),
-    "project-too-large": (
-        "Below specs/ are more files, folders in one another or bytes than what is read, which is bounded so that no "
-        "repository can exhaust memory or time."
+    "partition-count": ("The layouts of planned nodes cut more accelerators than a node has."),
+    "partition-layout": (
+        "Planned partitions can't be on the accelerator: a profile it doesn't have, more than lie side by side on its "
+        "memory slices, or a layout where the driver makes the partitions itself. The fix says what fits."
     ),
+    "partition-parallel": (
+        "An envelope spreads its layers over several devices (tensorParallel above 1) on a class that gives partitions."
+    ),
+    "partition-unexpected": (
+        "A node that was planned is captured now, with other partitions than its pool expects. Partitions are made by "
+        "the host; what is planned on them waits until the two agree."
+    ),
+    "planned-driver": ("Planned nodes have devices that no driver of the cluster's stack publishes."),
+    "planned-limit": (
+        "A planned node has more devices than its driver can publish: Kubernetes refuses the whole slice."
+    ),
+    "project-missing": ("No poolwright.yaml in the folder or any above it."),
+    "project-too-large": (
+        "The specs of a project, or the files that they name, are more than what is read of one project."
+    ),
+    "quota-short": (
+        "A namespace's quota of a class is below what the placements in it may claim at once: (maxReplicas + surge) x "
+        "devices. A placement with several classes counts in each of them."
+    ),
+    "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (
         "A request asks for one thing, or for the first of several that is available; not both, nor neither."
     ),
     "request-layout": (
         "A request is laid out as in resource.k8s.io/v1beta1 and says another version; what is left asks for no class."
     ),
+    "route-gateway": (
+        "A placement has hostnames on a cluster without a gateway. A route is attached to a Gateway, which the Project "
+        "names for each cluster; without one the names would lead nowhere."
+    ),
+    "route-joined": (
+        "A placement has hostnames and joins the router pool of another. A pool has one route: that of its owner."
+    ),
+    "router-pool-chain": (
+        "A placement joins the router pool of one that joins another's itself, and so has none of its own."
+    ),
+    "router-pool-namespace": (
+        "A placement joins a router pool of another namespace. An InferencePool selects pods of its own namespace only."
+    ),
+    "router-pool-picker": (
+        "A placement joins the router pool of a unit whose envelope has no endpoint picker. That unit has no pool: its "
+        "Service reaches its own replicas only."
+    ),
     "secret-inline": ("A Secret is written out among the objects. Its values are never shown."),
+    "sidecar-clash": ("A sidecar has the name, the port or the image of something else in the pod."),
+    "slo-unmeasured": (
+        "An envelope promises latencies of a custom engine. Which series such an engine reports them in isn't known, "
+        "so the promise would have no alert."
+    ),
     "startup-probe-missing": (
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "
         "for ever before it has loaded."
     ),
+    "surge-tier": ("An interactive placement must write its surge, 0 included; a batch one has none."),
     "taint-rule-all": ("A DeviceTaintRule without a field in its selector taints every device of the cluster."),
+    "template-decides": (
+        "A workload template sets what a cluster decides: replicas, roll-out, claims, placement, priority. A base is "
+        "the same on every cluster."
+    ),
+    "template-drops-claim": (
+        "A workload template's container uses the pod's devices where the envelope doesn't say so, or doesn't where it "
+        "does; or the engine's container isn't there."
+    ),
+    "template-error": (
+        "A Jinja2 template can't be rendered. Undefined names are errors, and there are no includes, no files and no "
+        "way to Python's own objects."
+    ),
+    "template-limit": (
+        "A template takes more time or memory, or prints more, than one may: 2 s, 256 MiB, 1 MiB. It runs in a process "
+        "of its own that ends then."
+    ),
+    "template-missing": ("A custom engine needs the team's template: nothing is known of how it is started or probed."),
+    "template-part": (
+        "A workload template drops or changes a part that other objects rest on: names, labels, the selector, volumes, "
+        "a container."
+    ),
+    "template-result": ("A workload template gives something else than exactly the one workload of its unit."),
+    "templates-off": (
+        "An envelope's workload is a template, and POOLWRIGHT_TEMPLATES=off switches templates off where this runs."
+    ),
+    "tier-behavior": (
+        "An envelope's replicaBehavior doesn't go with the tier that it is placed on: interactive takes stable and "
+        "relocatable, batch takes relocatable and queueable."
+    ),
     "toleration-value": ("A toleration with operator Exists has a value, which the API server refuses."),
     "tree-locked": ("Another poolwright is writing the same tree."),
     "tree-stale": (
@@ -174,6 +392,7 @@ CODES: Final[dict[str, str]] = {
     "unknown-field": ("A field isn't in the schema. It would have no effect, so it is refused."),
     "unknown-kind": ("A document's kind isn't one of this API."),
     "unknown-value": ("A value isn't among those that its field takes."),
+    "version-bounds": ("A version of a device class has no bound, or bounds that no version can meet."),
     "wrong-api-version": ("A document's apiVersion isn't the one that this release reads."),
     "wrong-length": ("A list has too few or too many entries."),
     "wrong-type": (
@@ -188,5 +407,5 @@ CODES: Final[dict[str, str]] = {
     "yaml-number": ("A number of more digits than are read."),
     "yaml-syntax": ("The file isn't YAML."),
     "yaml-tag": ("A YAML tag that builds something else than plain data."),
-    "zone-unknown": ("A placement must run in a zone that no captured node is in."),
+    "zone-unknown": ("A placement must run in a zone that no captured or planned node is in."),
 }

@@ -2,39 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from poolwright.specs.envelope import Envelope
+from poolwright.specs.claiming import check_envelope
+from poolwright.specs.entries import check_exactly_one, repeated, repeated_entries
 from poolwright.specs.finding import Finding
 from poolwright.specs.model import SpecModel
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.place import Place
-from poolwright.specs.pool import CapacityRange, Pool
-from poolwright.specs.resolve import cluster_of, resolve_cluster, resolve_placement
+from poolwright.specs.pool import CapacityRange, DeviceClassSpec, Pool, VersionRangeOfAttribute
+from poolwright.specs.project import Project
+from poolwright.specs.resolve import ResolvedPlacement, cluster_of, resolve_cluster, resolve_placement
 from poolwright.specs.stack import Stack
 
 RESERVED_UNITS: Final = ("argocd", "platform")
 RESERVED_CLUSTERS: Final = ("base",)
-MAX_STARTUP_S: Final = 7 * 86400
 _RULE: Final = "poolwright.dev/v1alpha1"
-
-K = TypeVar("K", bound=SpecModel)
 
 
 def check_specs(specs: Specs) -> list[Finding]:
     """Everything that is wrong between the specs of a whole project: names that repeat, references that dangle."""
-    problems = check_names(specs)
+    from poolwright.specs.quota import check_quotas  # here: one unit doesn't know what is placed beside it
+
+    problems = check_names(specs) + check_project(specs.project)
     for cluster in specs.project.value.spec.clusters:
-        problems += resolve_cluster(specs, cluster.name)[1]
+        on, found = resolve_cluster(specs, cluster.name)
+        problems += found
+        if on:
+            pools = [pool for pool in specs.pools if pool.value.spec.cluster_name == cluster.name]
+            problems += check_platform(on.stack, pools)
     for stack in specs.stacks:
         problems += check_stack(stack)
-    for envelope in specs.envelopes:
-        problems += check_envelope(envelope)
     for pool in specs.pools:
         problems += [*check_pool(pool), *cluster_of(specs, pool)[1]]
+    for envelope in specs.envelopes:
+        problems += check_envelope(envelope)
+    resolved = []
     for placement in specs.placements:
-        problems += resolve_placement(specs, placement)[1]
+        whole, found = resolve_placement(specs, placement)
+        problems += found
+        resolved += [whole] if whole else []
+    return [*problems, *_check_claim_names(resolved), *check_quotas(specs.pools, resolved)]
+
+
+def check_project(project: Spec[Project], *, only: str | None = None) -> list[Finding]:
+    """What is wrong within the Project beyond its shape; of its clusters only the named one counts, if one is named."""
+    problems = []
+    for index, cluster in enumerate(project.value.spec.clusters):
+        if only in (None, cluster.name):
+            written = {
+                "name": cluster.destination.name is not None,
+                "server": cluster.destination.server is not None,
+            }
+            path = ("spec", "clusters", index, "destination")
+            problems += check_exactly_one(project, path, written, "Argo CD knows a cluster by its name or its address")
+    return problems
+
+
+def check_platform(stack: Spec[Stack], pools: Sequence[Spec[Pool]]) -> list[Finding]:
+    """What is wrong between the pools of one cluster that only its platform unit renders."""
+    operator = stack.value.spec.gpu_operator
+    problems = []
+    first: dict[str, Place] = {}
+    for pool in pools:
+        for index, namespace in enumerate(pool.value.spec.namespaces):
+            if operator and namespace.name == operator.namespace:
+                what = f'a pool admits the namespace "{namespace.name}"'
+                why = "it is the GPU operator's, made and removed with its own Application"
+                problems.append(_reserved(pool.place("spec", "namespaces", index, "name"), what, why))
+        for index, device_class in enumerate(pool.value.spec.device_classes):
+            name = device_class.extended_resource_name
+            place = pool.place("spec", "deviceClasses", index, "extendedResourceName")
+            if name is not None and first.setdefault(name, place) != place:
+                what = f'the extended resource "{name}" of cluster "{pool.value.spec.cluster_name}"'
+                problems.append(repeated(place, what, first[name]))
     return problems
 
 
@@ -48,57 +90,16 @@ def check_pool(pool: Spec[Pool], *, only: str | None = None) -> list[Finding]:
     said = pool.value.spec
     problems = repeated_entries(pool, ("spec", "deviceClasses"), [c.name for c in said.device_classes])
     problems += repeated_entries(pool, ("spec", "namespaces"), [n.name for n in said.namespaces])
+    if only is None:
+        problems += repeated_entries(pool, ("spec", "plannedNodes"), [n.name for n in said.planned_nodes])
+        problems += _check_quota_names(pool)
     for index, toleration in enumerate(said.tolerations):
         if toleration.operator == "Exists" and toleration.value is not None:
             problems.append(_valued_exists(pool.place("spec", "tolerations", index, "value"), toleration.key))
     for index, device_class in enumerate(said.device_classes):
-        if only not in (None, device_class.name):
-            continue
-        path = ("spec", "deviceClasses", index)
-        for name, bounds in device_class.capacity.items():
-            place = pool.place(*path, "capacity", name)
-            problems += _check_bounds(place, device_class.name, name, bounds)
-        for name, values in device_class.attributes.items():
-            if len({type(value) for value in values}) > 1:
-                problems.append(_mixed_values(pool.place(*path, "attributes", name), device_class.name, name))
+        if only in (None, device_class.name):
+            problems += _check_class(pool, index, device_class)
     return problems
-
-
-def check_envelope(envelope: Spec[Envelope]) -> list[Finding]:
-    """What is wrong within one envelope beyond its shape."""
-    said = envelope.value.spec
-    problems = []
-    timeout_s = said.startup.timeout.milliseconds / 1000
-    if not 1 <= timeout_s <= MAX_STARTUP_S:
-        why = (
-            f"a start takes at least 1s, and one of more than {MAX_STARTUP_S // 86400}d would never be noticed as stuck"
-        )
-        place = envelope.place("spec", "startup", "timeout")
-        problems.append(
-            _resource(place, f"spec.startup.timeout is {said.startup.timeout}", why, "write a time within it")
-        )
-    requests, limits = said.engine.resources.requests, said.engine.resources.limits
-    path = ("spec", "engine", "resources")
-    for key, name, amount in (
-        ("requests", "cpu", requests.cpu),
-        ("requests", "memory", requests.memory),
-        ("limits", "memory", limits.memory),
-    ):
-        if amount and amount.quantity.nano <= 0:
-            what = f"spec.engine.resources.{key}.{name} is {amount}"
-            place = envelope.place(*path, key, name)
-            problems.append(_resource(place, what, "a container needs some of it", "write an amount above 0"))
-    if requests.memory and limits.memory and limits.memory.quantity < requests.memory.quantity:
-        what = f"the memory limit {limits.memory} is below the request {requests.memory}"
-        place = envelope.place(*path, "limits", "memory")
-        problems.append(
-            _resource(place, what, "the API server refuses such a pod", "raise the limit, or lower the request")
-        )
-    return problems
-
-
-def _resource(place: Place, what: str, why: str, fix: str) -> Finding:
-    return Finding(code="out-of-range", severity="error", place=place, what=what, why=why, rule=_RULE, fix=fix)
 
 
 def check_stack(stack: Spec[Stack]) -> list[Finding]:
@@ -106,16 +107,36 @@ def check_stack(stack: Spec[Stack]) -> list[Finding]:
     return repeated_entries(stack, ("spec", "servingImages"), [i.name for i in stack.value.spec.serving_images])
 
 
-def repeated_entries(spec: Spec[K], path: tuple[str, ...], names: Iterable[str]) -> list[Finding]:
-    """A finding for each entry of a list keyed by name whose name an earlier entry has."""
-    first: dict[str, int] = {}
-    problems = []
-    for index, name in enumerate(names):
-        if name in first:
-            place, earlier = spec.place(*path, index, "name"), spec.place(*path, first[name], "name")
-            problems.append(_repeated(place, f'the entry "{name}" of {".".join(path)}', earlier))
-        first.setdefault(name, index)
-    return problems
+def _check_quota_names(pool: Spec[Pool]) -> list[Finding]:
+    """Quotas of classes that the pool doesn't have."""
+    known = sorted(device_class.name for device_class in pool.value.spec.device_classes)
+    return [
+        Finding(
+            code="dangling-reference",
+            severity="error",
+            place=pool.document.key_place(("spec", "namespaces", index, "quota", class_name)),
+            what=f'namespace "{namespace.name}" has a quota of the class "{class_name}", which pool '
+            f'"{pool.value.identity}" doesn\'t have',
+            why="a quota of a class that nobody can claim limits nothing",
+            rule=_RULE,
+            fix=f"name a device class of the pool: {', '.join(known)}",
+        )
+        for index, namespace in enumerate(pool.value.spec.namespaces)
+        for class_name in namespace.quota
+        if class_name not in known
+    ]
+
+
+def _check_class(pool: Spec[Pool], index: int, device_class: DeviceClassSpec) -> Iterator[Finding]:
+    path = ("spec", "deviceClasses", index)
+    for name, bounds in device_class.capacity.items():
+        yield from _check_bounds(pool.place(*path, "capacity", name), device_class.name, name, bounds)
+    for name, versions in device_class.versions.items():
+        yield from _check_versions(pool.place(*path, "versions", name), device_class.name, name, versions)
+    for name, values in device_class.attributes.items():
+        if len({type(value) for value in values}) > 1:
+            yield _mixed_values(pool.place(*path, "attributes", name), device_class.name, name)
+    yield from repeated_entries(pool, (*path, "features"), device_class.features)
 
 
 def _check_bounds(place: Place, class_name: str, name: str, bounds: CapacityRange) -> list[Finding]:
@@ -131,6 +152,43 @@ def _check_bounds(place: Place, class_name: str, name: str, bounds: CapacityRang
     else:
         return []
     return [Finding(code="capacity-bounds", severity="error", place=place, what=what, why=why, rule=_RULE, fix=fix)]
+
+
+def _check_versions(place: Place, class_name: str, name: str, bounds: VersionRangeOfAttribute) -> Iterator[Finding]:
+    if bounds.min is None and bounds.below is None:
+        what, fix = f'the version "{name}" of class "{class_name}" has no bound', "write min, below, or both"
+        why = "a version without a bound selects nothing"
+    elif bounds.min and bounds.below and not _precedence(bounds.min) < _precedence(bounds.below):
+        what = f'the version "{name}" of class "{class_name}" has min {bounds.min} and below {bounds.below}'
+        why, fix = "no version is at least min and less than below", "raise below, or lower min"
+    else:
+        return
+    yield Finding(code="version-bounds", severity="error", place=place, what=what, why=why, rule=_RULE, fix=fix)
+
+
+def _precedence(version: str) -> tuple[object, ...]:
+    """A key that sorts semantic versions by precedence (semver.org, item 11): build metadata doesn't count."""
+    release, _, labels = version.partition("+")[0].partition("-")
+    numbers = tuple(int(number) for number in release.split("."))
+    # A number sorts before a word, and any pre-release before the release.
+    words = tuple((0, int(label), "") if label.isdecimal() else (1, 0, label) for label in labels.split("."))
+    return (numbers, not labels, words)
+
+
+def _check_claim_names(placements: Iterable[ResolvedPlacement]) -> list[Finding]:
+    """Named claims: unique in their cluster and namespace, or two units own one object."""
+    first: dict[tuple[str, str, str], tuple[str, Place]] = {}
+    problems = []
+    for placement in placements:
+        spec, unit = placement.envelope.value.spec, placement.placement.value.identity
+        if spec.claim.pattern == "named" and spec.claim.name is not None:
+            key = (placement.on.cluster.name, spec.namespace, spec.claim.name)
+            place = placement.placement.place("spec", "envelope")
+            owner, earlier = first.setdefault(key, (unit, place))
+            if owner != unit:
+                what = f'the claim "{spec.claim.name}" of unit "{unit}" in namespace "{spec.namespace}"'
+                problems.append(repeated(place, what, earlier))
+    return problems
 
 
 def _check_names(specs: Specs) -> list[Finding]:
@@ -166,7 +224,7 @@ def _check_units(specs: Specs) -> list[Finding]:
             place = pool.place("spec", "deviceClasses", index, "name")
             owner, earlier = first.setdefault(key, (pool.value.identity, place))
             if owner != pool.value.identity:
-                problems.append(_repeated(place, f'the class "{key[1]}" of cluster "{key[0]}"', earlier))
+                problems.append(repeated(place, f'the class "{key[1]}" of cluster "{key[0]}"', earlier))
     return problems
 
 
@@ -176,7 +234,7 @@ def _repeated_specs(kind: str, named: Iterable[tuple[str, Spec[SpecModel]]]) -> 
     for name, spec in named:
         place = spec.place("metadata", "name")
         if name in first:
-            problems.append(_repeated(place, f'the {kind} "{name}"', first[name]))
+            problems.append(repeated(place, f'the {kind} "{name}"', first[name]))
         first.setdefault(name, place)
     return problems
 
@@ -202,18 +260,6 @@ def _mixed_values(place: Place, class_name: str, name: str) -> Finding:
         why="an attribute has one type, so values of another type can never match",
         rule="Kubernetes resource/v1 DeviceAttribute",
         fix="write only strings, only integers, or only true and false",
-    )
-
-
-def _repeated(place: Place, what: str, first: Place) -> Finding:
-    return Finding(
-        code="duplicate-name",
-        severity="error",
-        place=place,
-        what=f"{what} exists already, at {first}",
-        why="a name stands for one thing, so that every reference and every finding is about that one",
-        rule=_RULE,
-        fix="rename or remove one of the two",
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import yaml
 
@@ -19,6 +20,7 @@ from poolwright.specs.place import FieldPath, Place, render_field
 
 MAX_SPEC_BYTES = 1 << 20
 MAX_DEPTH = 64
+MAX_PROBLEMS = 100  # of a file: it is mended in rounds then, and what is printed stays readable
 MAX_NUMBER = 400  # characters; Python takes quadratic time to read a number, and refuses very long ones
 
 Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
@@ -73,7 +75,7 @@ def parse_documents(text: bytes, file: str, *, max_bytes: int = MAX_SPEC_BYTES) 
     """Every non-empty document of a YAML (or JSON) file, in order.
 
     file:   the name that findings carry.
-    Raises: SpecError with every problem of the file, or with the first syntax error.
+    Raises: SpecError with the problems of the file, at most MAX_PROBLEMS, or with the first syntax error.
     Cost:   linear in the text.
     """
     if len(text) > max_bytes:
@@ -92,9 +94,12 @@ def parse_documents(text: bytes, file: str, *, max_bytes: int = MAX_SPEC_BYTES) 
     except yaml.reader.ReaderError as error:
         raise SpecError([_character(_position(file, decoded, error.position), error.character)]) from None
     reader = _Reader(file)
-    documents = tuple(Document(file=file, value=reader.plain(root, (), 0), root=root) for root in roots if root)
+    try:
+        documents = tuple(Document(file=file, value=reader.plain(root, (), 0), root=root) for root in roots if root)
+    except _EnoughError:
+        raise SpecError(reader.problems) from None
     if reader.has_alias:
-        reader.problems += _find_aliases(decoded, file)
+        reader.problems += islice(_find_aliases(decoded, file), MAX_PROBLEMS)
     if reader.problems:
         raise SpecError(reader.problems)
     return tuple(d for d in documents if d.value is not None)
@@ -136,6 +141,10 @@ for _tag, (_pattern, _first) in _IMPLICIT.items():
     _Loader.add_implicit_resolver(f"{_CORE}{_tag}", re.compile(_pattern), _first)
 
 
+class _EnoughError(Exception):
+    """More problems than are of use."""
+
+
 class _Reader:
     """Nodes to plain values, gathering every problem on the way."""
 
@@ -147,6 +156,8 @@ class _Reader:
 
     def plain(self, node: yaml.Node, path: FieldPath, depth: int) -> Plain:
         """The node's value; problems are noted and the place filled with None."""
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise _EnoughError
         if self._is_alias(node):
             return None
         if depth > MAX_DEPTH:
@@ -173,6 +184,8 @@ class _Reader:
         mapping: dict[str, Plain] = {}
         first: dict[str, yaml.Mark] = {}
         for key, value in node.value:
+            if len(self.problems) >= MAX_PROBLEMS:
+                raise _EnoughError
             if self._is_alias(key):
                 continue
             if not isinstance(key, yaml.ScalarNode) or key.tag != f"{_CORE}str":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -12,6 +14,7 @@ from poolwright.specs.quantity import Quantity, parse_quantity
 from poolwright.specs.scalar import FORMATS, UnitName
 from poolwright.specs.version import VersionRange, parse_version_range
 
+_NOTHING: Final[Mapping[int, object]] = MappingProxyType({})
 API_VERSION: Final = "poolwright.dev/v1alpha1"
 ApiVersion = Literal["poolwright.dev/v1alpha1"]
 
@@ -94,17 +97,21 @@ def decode_custom(kind: type, value: object) -> object:
     raise ValueError(f"must be {FORMATS[CUSTOM_FORMATS[kind]].what}")
 
 
-def plain_spec(value: object) -> object:
+def plain_spec(value: object, known: Mapping[int, object] = _NOTHING) -> object:
     """A spec value as JSON-like data: camelCase, normal texts, fields equal to their default left out.
 
     By value, so that a map of defaults that is written out is left out like one that isn't; msgspec's own encoder
     compares defaults by identity.
+
+    known: what is put in the place of some structs, by their id.
     """
     if isinstance(value, msgspec.Struct):
+        if id(value) in known:
+            return known[id(value)]
         kind = type(value)
         defaults = (msgspec.NODEFAULT,) * (len(kind.__struct_fields__) - len(kind.__struct_defaults__))
         return {
-            name: plain_spec(part)
+            name: plain_spec(part, known)
             for field, name, default in zip(
                 kind.__struct_fields__,
                 kind.__struct_encode_fields__,
@@ -114,9 +121,9 @@ def plain_spec(value: object) -> object:
             if (part := getattr(value, field)) != _default_value(default)
         }
     if isinstance(value, dict):
-        return {str(key): plain_spec(part) for key, part in value.items()}
+        return {str(key): plain_spec(part, known) for key, part in value.items()}
     if isinstance(value, tuple | list):
-        return [plain_spec(part) for part in value]
+        return [plain_spec(part, known) for part in value]
     return str(value) if isinstance(value, str) else value
 
 

@@ -7,8 +7,8 @@ A document is read twice at most. The quick reading (msgspec) says yes or no; on
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -60,10 +60,43 @@ class Specs:
     envelopes: tuple[Spec[Envelope], ...]
     placements: tuple[Spec[Placement], ...]
 
+    # What was looked up before, found by kind and name. A value made from another by `replace` has none of it.
+    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
     @property
     def project(self) -> Spec[Project]:
         """The one Project."""
         return self.projects[0]
+
+    @property
+    def pools_by_name(self) -> Mapping[str, Spec[Pool]]:
+        """Each pool by its name; of two with one name the first."""
+        return self._by_name("pools", self.pools)
+
+    @property
+    def envelopes_by_identity(self) -> Mapping[str, Spec[Envelope]]:
+        """Each envelope version by NAME@VERSION; of two the first."""
+        return self._by_name("envelopes", self.envelopes)
+
+    @property
+    def placements_by_cluster(self) -> Mapping[str | None, Mapping[str, Spec[Placement]]]:
+        """Placements by the cluster of their pool (None: there is no such pool), then by name; of two the last."""
+        found: dict[str | None, dict[str, Spec[Placement]]] | None = self._found.get("placements")
+        if found is None:
+            found = self._found["placements"] = {}
+            for placement in self.placements:
+                pool = self.pools_by_name.get(placement.value.spec.pool_name)
+                cluster = pool.value.spec.cluster_name if pool else None
+                found.setdefault(cluster, {})[placement.value.identity] = placement
+        return found
+
+    def _by_name(self, kind: str, specs: Iterable[Spec[K]]) -> Mapping[str, Spec[K]]:
+        found: dict[str, Spec[K]] | None = self._found.get(kind)
+        if found is None:
+            found = self._found[kind] = {}
+            for spec in specs:
+                found.setdefault(spec.value.identity, spec)
+        return found
 
 
 def parse_specs(files: Mapping[str, bytes]) -> Specs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Step = str | int
+_MAX_KEY = 200  # characters: a longer key names no field, and would be repeated by every finding below it
 FieldPath = tuple[Step, ...]  # keys and list indices from a document's root
 
 
@@ -30,9 +31,10 @@ def render_field(path: FieldPath) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif step and all(c.isalnum() or c in "-_" for c in step):
+        elif 0 < len(step) <= _MAX_KEY and all(c.isalnum() or c in "-_" for c in step):
             text += f".{step}" if text else step
         else:
-            quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+            shown = step if len(step) <= _MAX_KEY else step[:_MAX_KEY] + "..."
+            quoted = shown.replace("\\", "\\\\").replace('"', '\\"')
             text += f'["{quoted}"]'
     return text

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from poolwright.specs.envelope import Isolation
 from poolwright.specs.model import Metadata, Model, SpecModel
 from poolwright.specs.pool import Lane
-from poolwright.specs.scalar import LabelValue, Semver, UnitName
+from poolwright.specs.scalar import Hostname, LabelValue, Semver, UnitName
 
 
 class PlacementMetadata(Metadata, frozen=True, kw_only=True):
@@ -24,6 +25,17 @@ class EnvelopeReference(Model, frozen=True, kw_only=True):
     version: Annotated[Semver, Meta(description="Its version; promotion is an edit of this line.")]
 
 
+class PlacementRouter(Model, frozen=True, kw_only=True):
+    """How requests reach the replicas."""
+
+    pool_name: Annotated[
+        UnitName | None, Meta(description="The unit whose router pool the replicas join. Default: their own.")
+    ] = None
+    hostnames: Annotated[
+        tuple[Hostname, ...], Meta(max_length=16, description="Names the route answers to; only on the pool's owner.")
+    ] = ()
+
+
 class PlacementSpec(Model, frozen=True, kw_only=True):
     """What the Placement says."""
 
@@ -31,20 +43,30 @@ class PlacementSpec(Model, frozen=True, kw_only=True):
     pool_name: Annotated[UnitName, Meta(description="Where; the cluster follows from the pool.")]
     device_class_names: Annotated[
         tuple[UnitName, ...],
-        Meta(min_length=1, max_length=1, description="The class of the claimed devices, one of the pool's."),
+        Meta(
+            min_length=1,
+            max_length=8,
+            description="Classes of the claimed devices, first choice first; each one of the pool's, all of one tier.",
+        ),
     ]
     zone: Annotated[LabelValue | None, Meta(description="The zone that pods must run in. Default: any.")] = None
     min_replicas: Annotated[int, Meta(ge=1, le=10000, description="Replicas that are rendered.")]
+    max_replicas: Annotated[
+        Annotated[int, Meta(ge=1, le=10000)] | None,
+        Meta(description="Most replicas; above minReplicas an autoscaler owns it. Default: min."),
+    ] = None
     surge: Annotated[
-        int,
+        Annotated[int, Meta(ge=0, le=1000)] | None,
         Meta(
-            ge=0,
-            le=1000,
             description="Replicas above the number that a rolling update may add, each with devices of its own. "
-            "0: an update takes a replica down first.",
+            "0: an update takes a replica down first. Interactive must write it; batch has 0.",
         ),
-    ]
+    ] = None
     lane: Annotated[Lane, Meta(description="Consent: experiment, to be placed on an experiment pool.")] = "baseline"
+    isolation: Annotated[
+        Isolation | None, Meta(description="Consent to weaker isolation than the envelope's. Default: the envelope's.")
+    ] = None
+    router: Annotated[PlacementRouter | None, Meta(description="How requests reach the replicas.")] = None
 
 
 class Placement(SpecModel, frozen=True, kw_only=True):

@@ -12,7 +12,10 @@ from poolwright.specs.scalar import (
     CelText,
     DnsLabel,
     DriverName,
+    ExtendedResourceName,
+    GateName,
     LabelValue,
+    OneLine,
     QualifiedName,
     Semver,
     TaintKey,
@@ -43,6 +46,13 @@ class CapacityRange(Model, frozen=True, kw_only=True):
     ] = None
 
 
+class VersionRangeOfAttribute(Model, frozen=True, kw_only=True):
+    """Bounds of a version attribute; at least one of the two."""
+
+    min: Annotated[Semver | None, Meta(description="The least a device must have.")] = None
+    below: Annotated[Semver | None, Meta(description="What a device must stay below.")] = None
+
+
 class CelSelector(Model, frozen=True, kw_only=True):
     """A raw selector's expression."""
 
@@ -71,13 +81,61 @@ class DeviceClassSpec(Model, frozen=True, kw_only=True):
             "of the listed values, and every attribute must match."
         ),
     ] = msgspec.field(default_factory=dict)
+    versions: Annotated[
+        dict[QualifiedName, VersionRangeOfAttribute],
+        Meta(description="Attributes that are versions, by name, with bounds: `cudaComputeCapability: {min: 9.0.0}`."),
+    ] = msgspec.field(default_factory=dict)
     capacity: Annotated[
         dict[QualifiedName, CapacityRange],
         Meta(description="Capacities by name, with bounds: `memory: {min: 79Gi, below: 90Gi}`."),
     ] = msgspec.field(default_factory=dict)
+    extended_resource_name: Annotated[
+        ExtendedResourceName | None, Meta(description="Lets pods ask for the class by an extended resource name.")
+    ] = None
+    features: Annotated[
+        tuple[GateName, ...],
+        Meta(description="Driver gates without which the class matches nothing; the stack must have them on."),
+    ] = ()
     selectors: Annotated[
         tuple[Selector, ...],
         Meta(max_length=16, description="Raw CEL, in order, after what the fields above compile to."),
+    ] = ()
+
+
+class PartitionLayout(Model, frozen=True, kw_only=True):
+    """How some of a planned node's accelerators are cut. The host makes it; here it is only expected."""
+
+    devices: Annotated[int, Meta(ge=1, le=64, description="This many of the node's accelerators are cut this way.")]
+    profiles: Annotated[
+        dict[OneLine, Annotated[int, Meta(ge=1, le=64)]],
+        Meta(description="How many partitions of each profile an accelerator has: `{3g.40gb: 1, 1g.10gb: 2}`."),
+    ]
+
+
+class Companion(Model, frozen=True, kw_only=True):
+    """Devices of another driver that come with each accelerator, on its PCIe root: network cards, say."""
+
+    driver: Annotated[DriverName, Meta(description="Their DRA driver.")]
+    per_device: Annotated[int, Meta(ge=1, le=16, description="How many beside each accelerator.")] = 1
+    attributes: Annotated[
+        dict[QualifiedName, AttributeValue],
+        Meta(description="Attributes they publish, of the driver's domain."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class PlannedNode(Model, frozen=True, kw_only=True):
+    """Nodes that the captured inventory doesn't have yet."""
+
+    name: Annotated[UnitName, Meta(description="Name of the group; nodes are called NAME-0, NAME-1 and so on.")]
+    count: Annotated[int, Meta(ge=1, le=10000, description="How many nodes.")]
+    hardware_model: Annotated[OneLine, Meta(description="The accelerator, by its id in the facts: h100-sxm5-80gb.")]
+    devices_per_node: Annotated[int, Meta(ge=1, le=64, description="Accelerators of each node.")]
+    zone: Annotated[LabelValue, Meta(description="Zone of the nodes.")]
+    partitions: Annotated[
+        tuple[PartitionLayout, ...], Meta(description="Accelerators that are cut into partitions; the rest stay whole.")
+    ] = ()
+    companions: Annotated[
+        tuple[Companion, ...], Meta(description="Devices of other drivers that come with each accelerator.")
     ] = ()
 
 
@@ -97,6 +155,10 @@ class PoolNamespace(Model, frozen=True, kw_only=True):
     """A namespace whose workloads may be placed on the pool."""
 
     name: Annotated[DnsLabel, Meta(description="The namespace; rendered in the cluster's platform unit.")]
+    quota: Annotated[
+        dict[UnitName, Annotated[int, Meta(ge=0, le=1_000_000)]],
+        Meta(description="Devices per class that the namespace may claim at once, surge included."),
+    ] = msgspec.field(default_factory=dict)
 
 
 class PoolSpec(Model, frozen=True, kw_only=True):
@@ -108,6 +170,9 @@ class PoolSpec(Model, frozen=True, kw_only=True):
         Lane,
         Meta(description="baseline, or experiment: a placement on an experiment pool must say `lane: experiment`."),
     ]
+    planned_nodes: Annotated[
+        tuple[PlannedNode, ...], Meta(description="Nodes that the inventory doesn't have yet, keyed by name.")
+    ] = ()
     device_classes: Annotated[
         tuple[DeviceClassSpec, ...],
         Meta(min_length=1, description="The classes, keyed by name; each becomes a DeviceClass."),

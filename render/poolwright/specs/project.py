@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from poolwright.specs.model import Metadata, Model, SpecModel
-from poolwright.specs.scalar import RelativePath, UnitName
+from poolwright.specs.scalar import DnsLabel, GitUrl, OneLine, RelativePath, ServerUrl, UnitName
 
 
 class ProjectMetadata(Metadata, frozen=True, kw_only=True):
@@ -18,11 +19,64 @@ class ProjectMetadata(Metadata, frozen=True, kw_only=True):
     ]
 
 
+Delivery = Literal["committed", "plugin"]
+
+
+class Argocd(Model, frozen=True, kw_only=True):
+    """Where Argo CD finds this repository, and where its own objects live."""
+
+    repo_url: Annotated[GitUrl, Meta(description="Address of this repository, as Argo CD reaches it.")] = msgspec.field(
+        name="repoURL"
+    )
+    target_revision: Annotated[OneLine, Meta(description="The branch, tag or commit that Argo CD follows.")] = "main"
+    namespace: Annotated[DnsLabel, Meta(description="Argo CD's own namespace: Applications are made there.")] = "argocd"
+
+
+class Destination(Model, frozen=True, kw_only=True):
+    """The cluster as Argo CD calls it: exactly one of the two."""
+
+    name: Annotated[OneLine | None, Meta(description="Argo CD's name of the cluster.")] = None
+    server: Annotated[ServerUrl | None, Meta(description="Address of the cluster's API server.")] = None
+
+
+class GatewayReference(Model, frozen=True, kw_only=True):
+    """The Gateway that routes are attached to."""
+
+    name: Annotated[DnsLabel, Meta(description="Name of the Gateway.")]
+    namespace: Annotated[DnsLabel, Meta(description="Its namespace.")]
+
+
+class TierPolicy(Model, frozen=True, kw_only=True):
+    """What a tier promises."""
+
+    priority: Annotated[
+        int, Meta(ge=-1_000_000_000, le=1_000_000_000, description="Value of the tier's PriorityClass.")
+    ]
+
+
+class Tiers(Model, frozen=True, kw_only=True):
+    """The two tiers."""
+
+    interactive: Annotated[TierPolicy, Meta(description="Served while people wait.")] = TierPolicy(priority=100_000)
+    batch: Annotated[TierPolicy, Meta(description="May wait in a queue.")] = TierPolicy(priority=10_000)
+
+
 class Cluster(Model, frozen=True, kw_only=True):
     """One Kubernetes cluster of the fleet."""
 
     name: Annotated[UnitName, Meta(description="Name of the cluster and of its folder under overlays/.")]
     stack_name: Annotated[UnitName, Meta(description="The Stack that the cluster runs.")]
+    destination: Annotated[Destination, Meta(description="The cluster as Argo CD calls it.")]
+    delivery: Annotated[
+        Delivery,
+        Meta(
+            description="How Argo CD gets the cluster's units: committed in overlays/, or rendered by the plugin at "
+            "each sync. The Applications themselves are always committed."
+        ),
+    ] = "committed"
+    gateway: Annotated[
+        GatewayReference | None, Meta(description="Where HTTPRoutes are attached; without one there are no routes.")
+    ] = None
     inventory: Annotated[
         RelativePath | None,
         Meta(
@@ -34,6 +88,9 @@ class Cluster(Model, frozen=True, kw_only=True):
 
 class ProjectSpec(Model, frozen=True, kw_only=True):
     """What the Project says."""
+
+    argocd: Annotated[Argocd, Meta(description="Where Argo CD finds this repository.")]
+    tiers: Annotated[Tiers, Meta(description="What the tiers promise.")] = Tiers()
 
     clusters: Annotated[
         tuple[Cluster, ...], Meta(min_length=1, description="The clusters, keyed by name; order means nothing.")

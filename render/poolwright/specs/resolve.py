@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -12,8 +12,10 @@ from poolwright.specs.model import SpecModel
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.place import Place
 from poolwright.specs.placement import Placement
+from poolwright.specs.placing import check_placement, check_placing
 from poolwright.specs.pool import DeviceClassSpec, Pool
 from poolwright.specs.project import Cluster, Project
+from poolwright.specs.routing_rules import check_routing
 from poolwright.specs.stack import ServingImage, Stack
 
 _RULE: Final = "poolwright.dev/v1alpha1"
@@ -38,8 +40,15 @@ class ResolvedPlacement:
     placement: Spec[Placement]
     pool: Spec[Pool]
     envelope: Spec[Envelope]
-    device_class: DeviceClassSpec
+    device_classes: tuple[DeviceClassSpec, ...]  # the placement's alternatives, first choice first
+    extra_classes: tuple[DeviceClassSpec, ...]  # one for each extra request of the envelope, in its order
     image: ServingImage
+    router_owner: Spec[Placement]  # whose router pool the replicas are in: the placement itself, or the one it names
+
+    @property
+    def device_class(self) -> DeviceClassSpec:
+        """The first choice."""
+        return self.device_classes[0]
 
 
 def resolve_cluster(specs: Specs, name: str) -> tuple[ResolvedCluster | None, list[Finding]]:
@@ -48,7 +57,7 @@ def resolve_cluster(specs: Specs, name: str) -> tuple[ResolvedCluster | None, li
     index, cluster = next((i, c) for i, c in enumerate(project.value.spec.clusters) if c.name == name)
     problems: list[Finding] = []
     stack = _find(
-        specs.stacks,
+        {spec.value.identity: spec for spec in reversed(specs.stacks)},
         cluster.stack_name,
         project.place("spec", "clusters", index, "stackName"),
         f'cluster "{name}" runs the stack "{cluster.stack_name}"',
@@ -73,7 +82,7 @@ def resolve_placement(specs: Specs, placement: Spec[Placement]) -> tuple[Resolve
     problems: list[Finding] = []
     said, unit = placement.value.spec, placement.value.metadata.name
     pool = _find(
-        specs.pools,
+        specs.pools_by_name,
         said.pool_name,
         placement.place("spec", "poolName"),
         f'placement "{unit}" is on the pool "{said.pool_name}"',
@@ -85,39 +94,48 @@ def resolve_placement(specs: Specs, placement: Spec[Placement]) -> tuple[Resolve
     problems += found
     on, found = resolve_cluster(specs, cluster) if cluster else (None, [])
     problems += found
-    device_class = _find_class(placement, pool, problems) if pool else None
+    device_classes = _find_classes(placement, pool, problems) if pool else ()
+    extra_classes = _find_extra_classes(envelope, pool, problems) if pool and envelope else ()
+    router_owner = _find_router_owner(specs, placement, problems)
     image = _find_image(on, envelope, problems) if on and envelope else None
+    problems += check_placement(placement)
     if pool:
         problems += _check_consent(placement, pool)
+    if envelope and device_classes:
+        problems += check_placing(placement, envelope, device_classes, extra_classes)
     if pool and envelope:
         problems += _check_namespace(pool, envelope, placement)
-    if problems or not (on and pool and envelope and device_class and image):
+    if on and envelope and router_owner:
+        problems += check_routing(placement, envelope, router_owner, specs.envelopes, on.cluster)
+    if problems or not (on and pool and envelope and device_classes and image and router_owner):
         return None, problems
     resolved = ResolvedPlacement(
-        on=on, placement=placement, pool=pool, envelope=envelope, device_class=device_class, image=image
+        on=on,
+        placement=placement,
+        pool=pool,
+        envelope=envelope,
+        device_classes=device_classes,
+        extra_classes=extra_classes,
+        image=image,
+        router_owner=router_owner,
     )
     return resolved, []
 
 
 def _find(
-    specs: Sequence[Spec[K]], name: str, place: Place, what: str, kind: str, problems: list[Finding]
+    by_name: Mapping[str, Spec[K]], name: str, place: Place, what: str, kind: str, problems: list[Finding]
 ) -> Spec[K] | None:
-    for spec in specs:
-        if spec.value.metadata.name == name:
-            return spec
-    known = [spec.value.metadata.name for spec in specs]
-    problems.append(_dangling(place, f"{what}, which doesn't exist", kind, name, known))
-    return None
+    if name not in by_name:
+        problems.append(_dangling(place, f"{what}, which doesn't exist", kind, name, by_name))
+    return by_name.get(name)
 
 
 def _find_envelope(specs: Specs, placement: Spec[Placement], problems: list[Finding]) -> Spec[Envelope] | None:
     wanted = placement.value.spec.envelope
-    versions = []
-    for envelope in specs.envelopes:
-        if envelope.value.metadata.name == wanted.name:
-            if envelope.value.metadata.version == wanted.version:
-                return envelope
-            versions.append(envelope.value.metadata.version)
+    found = specs.envelopes_by_identity.get(f"{wanted.name}@{wanted.version}")
+    if found:
+        return found
+    versions = [e.value.metadata.version for e in specs.envelopes if e.value.metadata.name == wanted.name]
     unit = placement.value.metadata.name
     if versions:
         what = f'placement "{unit}" places version {wanted.version} of "{wanted.name}", which doesn\'t exist'
@@ -130,13 +148,48 @@ def _find_envelope(specs: Specs, placement: Spec[Placement], problems: list[Find
     return None
 
 
-def _find_class(placement: Spec[Placement], pool: Spec[Pool], problems: list[Finding]) -> DeviceClassSpec | None:
-    name = placement.value.spec.device_class_names[0]
-    known = [device_class.name for device_class in pool.value.spec.device_classes]
-    if name in known:
-        return pool.value.spec.device_classes[known.index(name)]
-    what = f'pool "{pool.value.metadata.name}" has no device class "{name}"'
-    problems.append(_dangling(placement.place("spec", "deviceClassNames", 0), what, "device class", name, known))
+def _find_classes(placement: Spec[Placement], pool: Spec[Pool], problems: list[Finding]) -> tuple[DeviceClassSpec, ...]:
+    known = {device_class.name: device_class for device_class in pool.value.spec.device_classes}
+    found = []
+    for index, name in enumerate(placement.value.spec.device_class_names):
+        if name in known:
+            found.append(known[name])
+        else:
+            what = f'pool "{pool.value.metadata.name}" has no device class "{name}"'
+            place = placement.place("spec", "deviceClassNames", index)
+            problems.append(_dangling(place, what, "device class", name, known))
+    return tuple(found)
+
+
+def _find_extra_classes(
+    envelope: Spec[Envelope], pool: Spec[Pool], problems: list[Finding]
+) -> tuple[DeviceClassSpec, ...]:
+    known = {device_class.name: device_class for device_class in pool.value.spec.device_classes}
+    found = []
+    for index, request in enumerate(envelope.value.spec.claim.extra_requests):
+        name = request.device_class_name
+        if name in known:
+            found.append(known[name])
+        else:
+            identity, owner = envelope.value.identity, pool.value.identity
+            what = f'envelope {identity} asks for class "{name}", which pool "{owner}" hasn\'t'
+            place = envelope.place("spec", "claim", "extraRequests", index, "deviceClassName")
+            problems.append(_dangling(place, what, "device class", name, known))
+    return tuple(found)
+
+
+def _find_router_owner(specs: Specs, placement: Spec[Placement], problems: list[Finding]) -> Spec[Placement] | None:
+    """The placement of the same cluster whose router pool this one joins; itself if it names none."""
+    router = placement.value.spec.router
+    wanted = router.pool_name if router and router.pool_name else placement.value.identity
+    if wanted == placement.value.identity:
+        return placement
+    pool = specs.pools_by_name.get(placement.value.spec.pool_name)
+    near = specs.placements_by_cluster.get(pool.value.spec.cluster_name if pool else None, {})
+    if wanted in near:
+        return near[wanted]
+    what = f'placement "{placement.value.identity}" joins the router pool of "{wanted}", which isn\'t in its cluster'
+    problems.append(_dangling(placement.place("spec", "router", "poolName"), what, "placement", wanted, near))
     return None
 
 
@@ -147,10 +200,10 @@ def _find_image(on: ResolvedCluster, envelope: Spec[Envelope], problems: list[Fi
     identity = envelope.value.identity
     place = envelope.place("spec", "engine", "imageName" if engine.image_name else "type")
     for image in on.stack.value.spec.serving_images:
-        if image.name == name:
+        if image.name == name and image.engine == engine.type:
             return image
-    known = [image.name for image in on.stack.value.spec.serving_images]
-    what = f'stack "{stack_name}" has no serving image "{name}", which envelope {identity} runs in'
+    known = [image.name for image in on.stack.value.spec.serving_images if image.engine == engine.type]
+    what = f'stack "{stack_name}" has no serving image "{name}" of engine {engine.type} for envelope {identity}'
     problems.append(_dangling(place, what, "serving image", name, known))
     return None
 

@@ -39,9 +39,18 @@ FORMATS: Final[dict[str, Format]] = {
     "dns-subdomain": Format("DNS labels joined by '.', at most 253 characters", "interactive-80g"),
     "driver-name": Format("a DNS subdomain of at most 63 characters", "gpu.nvidia.com"),
     "qualified-name": Format("an identifier of at most 32 characters, or DOMAIN/IDENTIFIER", "productName"),
+    "fully-qualified-name": Format("DOMAIN/IDENTIFIER", "resource.kubernetes.io/pcieRoot"),
     "label-value": Format(
         "at most 63 of letters, digits, '-', '_' and '.', with a letter or digit at both ends", "east-a"
     ),
+    "extended-resource": Format("DOMAIN/NAME, where the domain isn't under kubernetes.io", "example.com/gpu"),
+    "git-url": Format(
+        "the address of a Git repository: https://, ssh:// or git@", "https://git.example.com/team/fleet.git"
+    ),
+    "server-url": Format("the https address of a Kubernetes API server", "https://kubernetes.example.com:6443"),
+    "route-hostname": Format("a DNS name, whose first label may be '*'", "chat.example.com"),
+    "commit": Format("a full Git commit: 40 lower-case hex digits", "3f1c0de000000000000000000000000000000000"),
+    "gate-name": Format("a feature gate's name: letters and digits", "ConsumableShares"),
     "taint-key": Format("NAME or DOMAIN/NAME as a label key", "nvidia.com/gpu"),
     "semver": Format("a semantic version MAJOR.MINOR.PATCH", "2.3.0"),
     "digest": Format("'sha256:' and 64 lower-case hex digits", "sha256:" + "0" * 64),
@@ -131,3 +140,43 @@ OneLine = Annotated[
     str, Meta(pattern=_pattern(r"\S([^\n]*\S)?"), max_length=253, extra_json_schema=_format("one-line"))
 ]
 CelText = Annotated[str, Meta(min_length=1, extra_json_schema=_format("cel"))]
+ExtendedResourceName = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(
+            rf"(?!([-a-z0-9]+\.)*kubernetes\.io/)(?!requests\.){_LABEL}(\.{_LABEL})*"
+            "/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+        ),
+        max_length=253,
+        extra_json_schema=_format("extended-resource"),
+    ),
+]
+GitUrl = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(r"(https://|ssh://|git@)[A-Za-z0-9._~:/@%+-]+"),
+        max_length=512,
+        extra_json_schema=_format("git-url"),
+    ),
+]
+ServerUrl = Annotated[
+    str, Meta(pattern=_pattern(r"https://[A-Za-z0-9._~:/-]+"), max_length=512, extra_json_schema=_format("server-url"))
+]
+Hostname = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(rf"(\*\.)?{_LABEL}(\.{_LABEL})*"), max_length=253, extra_json_schema=_format("route-hostname")
+    ),
+]
+Commit = Annotated[str, Meta(pattern=_pattern("[0-9a-f]{40}"), extra_json_schema=_format("commit"))]
+GateName = Annotated[
+    str, Meta(pattern=_pattern("[A-Za-z][A-Za-z0-9]*"), max_length=63, extra_json_schema=_format("gate-name"))
+]
+FullyQualifiedName = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(rf"{_LABEL}(\.{_LABEL})*/[a-zA-Z_][a-zA-Z0-9_]{{0,31}}"),
+        max_length=96,
+        extra_json_schema=_format("fully-qualified-name"),
+    ),
+]

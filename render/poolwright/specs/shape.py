@@ -10,11 +10,12 @@ import difflib
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
 
-from poolwright.specs.document import Document, Plain
+from poolwright.specs.document import MAX_PROBLEMS, Document, Plain
 from poolwright.specs.duration import parse_duration
 from poolwright.specs.finding import Finding
 from poolwright.specs.place import FieldPath, Place, render_field
@@ -32,13 +33,17 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def check_shape(document: Document, kind: str) -> tuple[Finding, ...]:
-    """Everything that keeps the document from being a spec of its kind, in no order; empty if nothing does."""
+    """What keeps the document from being a spec of its kind, in no order; empty if nothing does.
+
+    Everything, but of a hostile document only the first MAX_PROBLEMS: each may take long to put into words.
+    """
     schema, validator = _validator(kind)
     found: dict[tuple[str, str], Finding] = {}
-    for error in validator.iter_errors(_without_whole_floats(document.value)):
-        for finding in _findings(document, schema, error):
-            # A value can break several rules of its format; one finding says what they all ask for.
-            found.setdefault((finding.place.field, finding.what), finding)
+    errors = validator.iter_errors(_without_whole_floats(document.value))
+    findings = (finding for error in errors for finding in _findings(document, schema, error))
+    for finding in islice(findings, MAX_PROBLEMS):
+        # A value can break several rules of its format; one finding says what they all ask for.
+        found.setdefault((finding.place.field, finding.what), finding)
     mistyped = {finding.place.field for finding in found.values() if finding.code == "wrong-type"}
     return tuple(f for f in found.values() if f.code == "wrong-type" or f.place.field not in mistyped)
 

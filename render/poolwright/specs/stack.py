@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from poolwright.specs.model import Metadata, Model, SpecModel, VersionRangeText
-from poolwright.specs.scalar import ImageReference, UnitName
+from poolwright.specs.scalar import DnsLabel, DriverName, GateName, ImageReference, OneLine, UnitName
+
+EngineType = Literal["vllm", "sglang", "custom"]
+OperatorMode = Literal["gpuCluster", "clusterPolicy"]
 
 
 class StackMetadata(Metadata, frozen=True, kw_only=True):
@@ -23,12 +27,69 @@ class Kubernetes(Model, frozen=True, kw_only=True):
         VersionRangeText,
         Meta(description="Version or range within one minor release, quoted; decides which API versions are rendered."),
     ]
+    feature_gates: Annotated[
+        dict[GateName, bool], Meta(description="Gates that differ from the release's defaults.")
+    ] = msgspec.field(default_factory=dict)
+
+
+class GpuOperator(Model, frozen=True, kw_only=True):
+    """NVIDIA's GPU Operator, installed as a Helm Application."""
+
+    version: Annotated[OneLine, Meta(description="Exact release, such as 26.7.0.")]
+    mode: Annotated[
+        OperatorMode,
+        Meta(description="Which of its two custom resources is deployed; gpuCluster allocates by DRA."),
+    ]
+    namespace: Annotated[DnsLabel, Meta(description="Where it is installed.")] = "gpu-operator"
+
+
+class DraDriver(Model, frozen=True, kw_only=True):
+    """A DRA driver of the cluster."""
+
+    name: Annotated[UnitName, Meta(description="The driver's package, such as dra-driver-nvidia-gpu.")]
+    version: Annotated[OneLine, Meta(description="Exact release.")]
+    install: Annotated[
+        Literal["gpuOperator", "chart", "external"],
+        Meta(description="Who installs it: the GPU Operator, a Helm Application, or somebody else."),
+    ]
+    driver_names: Annotated[
+        tuple[DriverName, ...],
+        Meta(description="What it is called in ResourceSlices. Default: what the facts say of the package."),
+    ] = ()
+    feature_gates: Annotated[
+        dict[GateName, bool], Meta(description="Gates of the driver that differ from its release's defaults.")
+    ] = msgspec.field(default_factory=dict)
+    settings: Annotated[
+        dict[OneLine, str | int],
+        Meta(description="Settings in words of the facts, such as computeDomains: disabled."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class GpuDriver(Model, frozen=True, kw_only=True):
+    """The kernel driver of the GPUs."""
+
+    version: Annotated[OneLine, Meta(description="Exact release, such as 580.173.02.")]
+    install: Annotated[
+        Literal["nvidiaDriver", "clusterPolicy", "host"],
+        Meta(description="Who installs it: the NVIDIADriver resource, the ClusterPolicy, or the host's image."),
+    ]
+
+
+class ContainerToolkit(Model, frozen=True, kw_only=True):
+    """NVIDIA's container toolkit."""
+
+    version: Annotated[OneLine, Meta(description="Exact release.")]
+    install: Annotated[
+        Literal["clusterPolicy", "host"], Meta(description="Who installs it; under gpuCluster only the host can.")
+    ]
 
 
 class ServingImage(Model, frozen=True, kw_only=True):
     """A serving engine's image."""
 
     name: Annotated[UnitName, Meta(description="What envelopes call the image (engine.imageName).")]
+    engine: Annotated[EngineType, Meta(description="The engine in it; must be the engine of envelopes that name it.")]
+    version: Annotated[OneLine, Meta(description="The engine's version: decides how its arguments are spelled.")]
     image: Annotated[ImageReference, Meta(description="The image, with a tag, a digest or both; set by every overlay.")]
 
 
@@ -36,6 +97,14 @@ class StackSpec(Model, frozen=True, kw_only=True):
     """What the Stack says."""
 
     kubernetes: Annotated[Kubernetes, Meta(description="The cluster's Kubernetes.")]
+    gpu_operator: Annotated[
+        GpuOperator | None, Meta(description="NVIDIA's GPU Operator; none on a cluster without NVIDIA devices.")
+    ] = None
+    dra_drivers: Annotated[
+        tuple[DraDriver, ...], Meta(min_length=1, description="The DRA drivers, keyed by name; of any vendor.")
+    ]
+    gpu_driver: Annotated[GpuDriver | None, Meta(description="The kernel driver of NVIDIA GPUs.")] = None
+    container_toolkit: Annotated[ContainerToolkit | None, Meta(description="NVIDIA's container toolkit.")] = None
     serving_images: Annotated[
         tuple[ServingImage, ...],
         Meta(
