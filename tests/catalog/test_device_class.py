@@ -12,10 +12,18 @@ from poolwright.catalog.device_class import (
     attribute_selector,
     build_device_class,
     capacity_selector,
+    version_range_selector,
     version_selector,
 )
 from poolwright.specs.model import QuantityText
-from poolwright.specs.pool import AttributeValue, CapacityRange, CelSelector, DeviceClassSpec, Selector
+from poolwright.specs.pool import (
+    AttributeValue,
+    CapacityRange,
+    CelSelector,
+    DeviceClassSpec,
+    Selector,
+    VersionRangeOfAttribute,
+)
 
 D = "gpu.nvidia.com"
 ATTRIBUTES: dict[str, tuple[str, tuple[AttributeValue, ...], str]] = {
@@ -101,12 +109,37 @@ def test_version_selector() -> None:
     )
 
 
+VERSION = 'device.attributes["gpu.nvidia.com"].driverVersion'
+VERSIONS = {
+    "both-bounds": (
+        VersionRangeOfAttribute(min="580.0.0", below="600.0.0"),
+        f'has({VERSION}) && {VERSION}.compareTo(semver("580.0.0")) >= 0 && {VERSION}.compareTo(semver("600.0.0")) < 0',
+    ),
+    "min-alone": (
+        VersionRangeOfAttribute(min="580.0.0"),
+        f'has({VERSION}) && {VERSION}.compareTo(semver("580.0.0")) >= 0',
+    ),
+    "below-alone": (
+        VersionRangeOfAttribute(below="600.0.0-rc.1+x"),
+        f'has({VERSION}) && {VERSION}.compareTo(semver("600.0.0-rc.1+x")) < 0',
+    ),
+}
+
+
+@pytest.mark.parametrize(("bounds", "selector"), VERSIONS.values(), ids=VERSIONS)
+def test_version_range_selector(bounds: VersionRangeOfAttribute, selector: str) -> None:
+    assert version_range_selector(D, "driverVersion", bounds) == selector
+    assert render_cel(parse_cel(selector)) == selector
+
+
 SPEC = DeviceClassSpec(
     name="a",
     tier="batch",
     driver=D,
     attributes={"type": ("gpu",), "example.com/rack": (1,)},
+    versions={"driverVersion": VersionRangeOfAttribute(min="580.0.0")},
     capacity={"memory": CapacityRange(min=QuantityText("1Gi"))},
+    extended_resource_name="example.com/a",
     selectors=tuple(Selector(cel=CelSelector(expression=text)) for text in ("true  ||false", "device.driver=='x'")),
 )
 WHOLE = DeviceClass(
@@ -117,15 +150,17 @@ WHOLE = DeviceClass(
         'device.driver == "gpu.nvidia.com"',
         'has(device.attributes["example.com"].rack) && device.attributes["example.com"].rack == 1',
         'has(device.attributes["gpu.nvidia.com"].type) && device.attributes["gpu.nvidia.com"].type == "gpu"',
+        f'has({VERSION}) && {VERSION}.compareTo(semver("580.0.0")) >= 0',
         f'has({READ}) && {READ}.compareTo(quantity("1Gi")) >= 0',
         # Raw ones keep their order: a first one that is false spares the rest.
         "true || false",
         'device.driver == "x"',
     ),
+    extended_resource_name="example.com/a",
 )
 
 
-def test_the_driver_then_attributes_then_capacities_then_raw_ones() -> None:
+def test_the_driver_then_attributes_then_versions_then_capacities_then_raw_ones() -> None:
     assert build_device_class(SPEC) == WHOLE
 
 
@@ -154,5 +189,5 @@ def test_structured_lines_are_cel_in_normal_form(name: str, values: list[Attribu
     assert attribute_selector(D, name, tuple(reversed(values))) == selector
     capacity = capacity_selector(D, name, CapacityRange(min=QuantityText("1Gi"), below=QuantityText("2Gi")))
     assert render_cel(parse_cel(capacity)) == capacity
-    version = version_selector(D, name, "8.9.0")
+    version = version_range_selector(D, name, VersionRangeOfAttribute(min="8.9.0", below="9.0.0"))
     assert render_cel(parse_cel(version)) == version

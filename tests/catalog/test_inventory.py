@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import yaml
 
 from fleet import FLEET
-from poolwright.catalog.inventory import AttributeOnDevice, Device, Inventory, Node, parse_inventory
+from poolwright.catalog.inventory import ZONE_LABEL, Inventory, Node, parse_inventory
+from poolwright.catalog.resource_slice import (
+    AttributeOnDevice,
+    CapacityOnDevice,
+    Counters,
+    Device,
+    Placement,
+    ResourceSlice,
+    Taint,
+    is_complete,
+    newest_pools,
+)
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError, render_text
 from poolwright.specs.quantity import parse_quantity
@@ -52,9 +64,19 @@ GPU_0 = Device(
         ("gpu.nvidia.com", "type"): AttributeOnDevice(type="string", value="gpu"),
         ("resource.kubernetes.io", "numaNode"): AttributeOnDevice(type="int", value=1),
     },
-    capacity={("gpu.nvidia.com", "memory"): parse_quantity("81559Mi")},
+    capacity={("gpu.nvidia.com", "memory"): CapacityOnDevice(value=parse_quantity("81559Mi"))},
 )
-WHOLE = Inventory(file="inventory/east.yaml", nodes=(Node(name="node-a", zone="east-a"),), devices=(GPU_0,))
+SLICE_1 = ResourceSlice(
+    name="slice-1",
+    driver="gpu.nvidia.com",
+    pool="node-a",
+    generation=1,
+    slice_count=1,
+    placement=Placement(node_name="node-a"),
+    devices=(GPU_0,),
+)
+NODE_A = Node(name="node-a", labels={ZONE_LABEL: "east-a"})
+WHOLE = Inventory(file="inventory/east.yaml", nodes=(NODE_A,), slices=(SLICE_1,))
 
 
 def read(text: str) -> Inventory:
@@ -71,7 +93,7 @@ FORMS = {
     "a-list-of-each": yaml.safe_dump_all([as_list("NodeList", NODE), as_list("ResourceSliceList", SLICE)]),
     "json-by-kubectl": json.dumps(as_list("List", NODE, SLICE), indent=4),
     "other-kinds-are-passed-over": f"{NODE}---\nkind: Pod\nmetadata: []\n---\n{SLICE}---\nkind: Event\n",
-    "what-nothing-reads-is-not-judged": f"{NODE}status: [1, 2]\n---\n{SLICE}  sharedCounters: x\n",
+    "what-nothing-reads-is-not-judged": f"{NODE}status: [1, 2]\n---\n{SLICE}status: [x]\n",
 }
 
 
@@ -83,19 +105,123 @@ def test_forms_of_a_capture(text: str) -> None:
 EMPTY = {
     "no-document": ("", (), ()),
     "empty-list": ("kind: List\nitems: []\n", (), ()),
-    "node-without-labels": ("kind: Node\nmetadata: {name: a}\n", (Node(name="a", zone=None),), ()),
-    "slice-without-devices": (SLICE[: SLICE.index("  devices:")], (), ()),
+    "node-without-labels": ("kind: Node\nmetadata: {name: a}\n", (Node(name="a"),), ()),
+    "slice-without-devices": (SLICE[: SLICE.index("  devices:")], (), (replace(SLICE_1, devices=()),)),
     "device-without-values": (
         SLICE[: SLICE.index("    attributes:")],
         (),
-        (Device(driver="gpu.nvidia.com", pool="node-a", name="gpu-0", attributes={}, capacity={}),),
+        (replace(SLICE_1, devices=(replace(GPU_0, attributes={}, capacity={}),)),),
     ),
 }
 
 
-@pytest.mark.parametrize(("text", "nodes", "devices"), EMPTY.values(), ids=EMPTY)
-def test_what_may_be_absent(text: str, nodes: tuple[Node, ...], devices: tuple[Device, ...]) -> None:
-    assert read(text) == Inventory(file="inventory/east.yaml", nodes=nodes, devices=devices)
+@pytest.mark.parametrize(("text", "nodes", "slices"), EMPTY.values(), ids=EMPTY)
+def test_what_may_be_absent(text: str, nodes: tuple[Node, ...], slices: tuple[ResourceSlice, ...]) -> None:
+    assert read(text) == Inventory(file="inventory/east.yaml", nodes=nodes, slices=slices)
+
+
+def as_version(text: str, version: str) -> str:
+    """A slice of v1 in another version: v1beta1 has a device's fields under `basic`."""
+    value = yaml.safe_load(text)
+    value["apiVersion"] = f"resource.k8s.io/{version}"
+    if version == "v1beta1":
+        value["spec"]["devices"] = [
+            {"name": device.pop("name"), "basic": device} for device in value["spec"].get("devices", [])
+        ]
+    return yaml.safe_dump(value)
+
+
+FULL = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: slice-2}
+spec:
+  driver: gpu.nvidia.com
+  perDeviceNodeSelection: true
+  pool: {name: rack, generation: 7, resourceSliceCount: 2}
+  sharedCounters: [{name: set, counters: {memory: {value: 40Gi}, slices: {value: 8}}}]
+  newerField: {a: [1]}
+  devices:
+  - name: gpu-0
+    nodeName: node-a
+    allowMultipleAllocations: true
+    bindsToNode: true
+    bindingConditions: [example.com/ready]
+    consumesCounters: [{counterSet: set, counters: {memory: {value: 20Gi}}}]
+    taints:
+    - {key: gpu.nvidia.com/xid, value: '79', effect: NoSchedule, timeAdded: '2026-11-30T00:00:00Z'}
+    - {key: gpu.nvidia.com/gpu-lost, effect: None}
+    capacity:
+      memory: {value: 40Gi, requestPolicy: {default: '0', validRange: {min: '0', step: 1Mi}}}
+  - name: gpu-1
+    nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: In, values: [a]}]}]}
+  - {name: gpu-2, allNodes: true}
+"""
+RACK = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["a"]}]}]}
+WHAT_FULL_SAYS = ResourceSlice(
+    name="slice-2",
+    driver="gpu.nvidia.com",
+    pool="rack",
+    generation=7,
+    slice_count=2,
+    placement=Placement(per_device=True),
+    shared_counters=(
+        Counters(counter_set="set", counters={"memory": parse_quantity("40Gi"), "slices": parse_quantity("8")}),
+    ),
+    aside={"newerField": {"a": [1]}},
+    devices=(
+        Device(
+            driver="gpu.nvidia.com",
+            pool="rack",
+            name="gpu-0",
+            placement=Placement(node_name="node-a"),
+            allow_multiple_allocations=True,
+            consumes=(Counters(counter_set="set", counters={"memory": parse_quantity("20Gi")}),),
+            taints=(
+                Taint(key="gpu.nvidia.com/xid", value="79", effect="NoSchedule", time_added="2026-11-30T00:00:00Z"),
+                Taint(key="gpu.nvidia.com/gpu-lost", effect="None"),
+            ),
+            capacity={
+                ("gpu.nvidia.com", "memory"): CapacityOnDevice(
+                    value=parse_quantity("40Gi"),
+                    request_policy={"default": "0", "validRange": {"min": "0", "step": "1Mi"}},
+                )
+            },
+            aside={"bindsToNode": True, "bindingConditions": ["example.com/ready"]},
+        ),
+        Device(driver="gpu.nvidia.com", pool="rack", name="gpu-1", placement=Placement(node_selector=RACK)),
+        Device(driver="gpu.nvidia.com", pool="rack", name="gpu-2", placement=Placement(all_nodes=True)),
+    ),
+)
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1beta1"])
+@pytest.mark.parametrize(("text", "says"), [(SLICE, SLICE_1), (FULL, WHAT_FULL_SAYS)], ids=["short", "full"])
+def test_every_version_says_the_same(text: str, says: ResourceSlice, version: str) -> None:
+    assert read(as_version(text, version)).slices == (says,)
+
+
+def test_what_a_node_says() -> None:
+    taint = "{key: nvidia.com/gpu, value: present, effect: NoSchedule}"
+    assert read(f"{NODE}spec:\n  unschedulable: true\n  taints: [{taint}]\n").nodes == (
+        replace(
+            NODE_A,
+            unschedulable=True,
+            taints=(Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule"),),
+        ),
+    )
+    assert (NODE_A.zone, Node(name="a").zone) == ("east-a", None)
+
+
+def test_only_the_newest_generation_of_a_pool_counts() -> None:
+    old, new = SLICE_1, replace(SLICE_1, name="new", generation=2, devices=(), slice_count=2)
+    other = replace(SLICE_1, driver="nic.example.com", devices=(replace(GPU_0, driver="nic.example.com"),))
+    for slices in ((old, new, other), (new, old, other)):
+        pools = newest_pools(slices)
+        assert pools == {("gpu.nvidia.com", "node-a"): (new,), ("nic.example.com", "node-a"): (other,)}
+        assert [is_complete(pool) for pool in pools.values()] == [False, True]
+        assert Inventory(file="", slices=slices).devices == other.devices
+    assert is_complete((new, new))
 
 
 VALUES = {
@@ -161,10 +287,81 @@ UNREADABLE = {
         '  [inventory-unreadable]\n  at   metadata.labels["topology.kubernetes.io/zone"]\n' + WHY + FIX,
     ),
     "older-api": (
-        SLICE.replace("resource.k8s.io/v1\n", "resource.k8s.io/v1beta1\n"),
-        'inventory/east.yaml:1:13: a ResourceSlice of apiVersion "resource.k8s.io/v1beta1"  [inventory-unreadable]\n'
+        SLICE.replace("resource.k8s.io/v1\n", "resource.k8s.io/v1alpha3\n"),
+        'inventory/east.yaml:1:13: a ResourceSlice of apiVersion "resource.k8s.io/v1alpha3"  [inventory-unreadable]\n'
         "  at   apiVersion\n"
-        "  why  this release reads resource.k8s.io/v1 (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+        "  why  this release reads resource.k8s.io/v1, resource.k8s.io/v1beta2, resource.k8s.io/v1beta1"
+        " (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "fields-of-another-version": (
+        SLICE.replace("resource.k8s.io/v1\n", "resource.k8s.io/v1beta1\n"),
+        "inventory/east.yaml:13:5: spec.devices[0] has its fields in the device itself  [inventory-unreadable]\n"
+        "  at   spec.devices[0]\n"
+        "  why  in this API version they stand under basic (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "fields-of-v1beta1": (
+        SLICE[: SLICE.index("    attributes:")] + "    basic: {}\n",
+        "inventory/east.yaml:13:5: spec.devices[0] has its fields under basic  [inventory-unreadable]\n"
+        "  at   spec.devices[0]\n"
+        "  why  in this API version they stand in the device itself (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "on-no-node": (
+        SLICE.replace("  nodeName: node-a\n", "  nodeName: ''\n"),
+        "inventory/east.yaml:6:3: spec says nothing of the nodes it is for  [inventory-unreadable]\n"
+        "  at   spec\n"
+        "  why  it must have exactly one of: nodeName, nodeSelector, allNodes, perDeviceNodeSelection"
+        " (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "on-two-kinds-of-nodes": (
+        SLICE.replace("  nodeName: node-a\n", "  nodeName: node-a\n  allNodes: true\n"),
+        "inventory/east.yaml:6:3: spec says several things of the nodes it is for  [inventory-unreadable]\n"
+        "  at   spec\n"
+        "  why  it must have exactly one of: nodeName, nodeSelector, allNodes, perDeviceNodeSelection"
+        " (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "device-on-no-node": (
+        SLICE.replace("  nodeName: node-a\n", "  perDeviceNodeSelection: true\n"),
+        "inventory/east.yaml:13:5: spec.devices[0] says nothing of the nodes it is for  [inventory-unreadable]\n"
+        "  at   spec.devices[0]\n"
+        "  why  it must have exactly one of: nodeName, nodeSelector, allNodes"
+        " (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "pool-without-its-count": (
+        SLICE.replace("    resourceSliceCount: 1\n", ""),
+        "inventory/east.yaml:9:5: spec.pool.resourceSliceCount is missing  [inventory-unreadable]\n"
+        "  at   spec.pool\n" + WHY + FIX,
+    ),
+    "pool-of-no-slices": (
+        SLICE.replace("resourceSliceCount: 1", "resourceSliceCount: 0"),
+        "inventory/east.yaml:11:25: spec.pool.resourceSliceCount is not a whole number of at least 1"
+        "  [inventory-unreadable]\n  at   spec.pool.resourceSliceCount\n" + WHY + FIX,
+    ),
+    "generation-that-is-true": (
+        SLICE.replace("generation: 1", "generation: true"),
+        "inventory/east.yaml:10:17: spec.pool.generation is not a whole number of at least 0"
+        "  [inventory-unreadable]\n  at   spec.pool.generation\n" + WHY + FIX,
+    ),
+    "taint-without-effect": (
+        SLICE + "    taints: [{key: a}]\n",
+        "inventory/east.yaml:22:14: spec.devices[0].taints[0].effect is missing  [inventory-unreadable]\n"
+        "  at   spec.devices[0].taints[0]\n" + WHY + FIX,
+    ),
+    "counter-that-is-no-quantity": (
+        SLICE + "    consumesCounters: [{counterSet: a, counters: {b: {value: x}}}]\n",
+        'inventory/east.yaml:22:62: counter "b" is no quantity  [inventory-unreadable]\n'
+        "  at   spec.devices[0].consumesCounters[0].counters.b.value\n"
+        '  why  "x" is not a quantity: write a number and, where it is needed, a suffix, as in 80Gi, 80G or 500m'
+        " (Kubernetes resource/v1 ResourceSlice)\n" + FIX,
+    ),
+    "shared-that-is-a-word": (
+        SLICE + "    allowMultipleAllocations: 'yes'\n",
+        "inventory/east.yaml:22:31: spec.devices[0].allowMultipleAllocations is not true or false"
+        "  [inventory-unreadable]\n  at   spec.devices[0].allowMultipleAllocations\n" + WHY + FIX,
+    ),
+    "unschedulable-that-is-a-word": (
+        NODE + "spec: {unschedulable: 'no'}\n",
+        "inventory/east.yaml:7:23: spec.unschedulable is not true or false  [inventory-unreadable]\n"
+        "  at   spec.unschedulable\n" + WHY + FIX,
     ),
     "capacity-that-is-no-quantity": (
         SLICE.replace("81559Mi", "81559MiB"),
@@ -196,9 +393,26 @@ def test_unreadable_parts(text: str, says: str) -> None:
     assert render_text(caught.value.findings) == says
 
 
-def test_the_example_has_two_nodes_of_eight_devices() -> None:
+def test_the_example_has_whole_gpus_cards_and_partitions() -> None:
     inventory = read((FLEET / "inventory/east.yaml").read_text())
-    assert inventory.nodes == (Node(name="gpu-h100-a", zone="east-a"), Node(name="gpu-h100-b", zone="east-b"))
-    assert [(d.pool, d.name) for d in inventory.devices] == [
-        (node.name, f"gpu-{n}") for node in inventory.nodes for n in range(8)
+    assert [(node.name, node.zone) for node in inventory.nodes] == [
+        ("gpu-a100-mig-a", "east-a"),
+        ("gpu-h100-a", "east-a"),
     ]
+    assert all(is_complete(pool) for pool in newest_pools(inventory.slices).values())
+    assert [(device.pool, device.name) for device in inventory.devices] == [
+        *[
+            ("gpu-a100-mig-a", f"gpu-0-mig-{rest}")
+            for rest in ("1g5gb-19-0", "1g5gb-19-1", "2g10gb-14-2", "3g20gb-9-4")
+        ],
+        ("gpu-a100-mig-a", "gpu-1"),
+        *[("gpu-h100-a", f"gpu-{number}") for number in range(8)],
+        *[("gpu-h100-a-nics", f"nic-{number}") for number in range(8)],
+    ]
+    roots = {
+        (device.pool, device.name): device.attributes["resource.kubernetes.io", "pcieRoot"].value
+        for device in inventory.devices
+    }
+    for number in range(8):  # each card on the root of one GPU
+        assert roots["gpu-h100-a", f"gpu-{number}"] == roots["gpu-h100-a-nics", f"nic-{number}"]
+    assert len({roots["gpu-h100-a", f"gpu-{number}"] for number in range(8)}) == 8

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from fleet import CONFIG, FACTS, PLACEMENTS, POOL, STACK, edit, list_specs, read_fleet
+from fleet import CONFIG, FACTS, PLACEMENTS, POOL, STACK, edit, list_specs, read_small_fleet
+from poolwright.catalog.closure import ClusterApi
 from poolwright.catalog.rules import check_classes, check_compute_class, check_files, check_kubernetes
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import parse_specs
 from poolwright.specs.resolve import resolve_placement
 
-FLEET = read_fleet()
+FLEET = read_small_fleet()
 
 
 def places(findings: list[Finding]) -> list[tuple[str, str]]:
@@ -20,21 +21,25 @@ def places(findings: list[Finding]) -> list[tuple[str, str]]:
 
 
 KUBERNETES = {
-    "line": ("1.36.x", "v1", None),
-    "exact": ("1.34.2", "v1", None),
-    "several-of-one-minor": ("v1.37.0, 1.37.2-gke.100, 1.37.x", "v1", None),
-    "minor-alone-is-its-first-patch": ("'1.35'", "v1", None),
-    "too-old": ("1.33.x", "", "Kubernetes 1.33 is not known to this release"),
-    "not-out-yet": ("1.99.x", "", "Kubernetes 1.99 is not known to this release"),
-    "whole-major": ("1.x", "", "Kubernetes 1.x is not known to this release"),
-    "two-minors": ("1.36.x, 1.37.1", "", '"1.36.x, 1.37.1" spans several minor releases: 1.36, 1.37'),
+    "line": ("1.36.x", ClusterApi(minor="1.36", resource_api="v1"), None),
+    "exact": ("1.34.2", ClusterApi(minor="1.34", resource_api="v1"), None),
+    "several-of-one-minor": (
+        "v1.37.0, 1.37.2-gke.100, 1.37.x",
+        ClusterApi(minor="1.37", resource_api="v1"),
+        None,
+    ),
+    "minor-alone-is-its-first-patch": ("'1.35'", ClusterApi(minor="1.35", resource_api="v1"), None),
+    "too-old": ("1.33.x", None, "Kubernetes 1.33 is not known to this release"),
+    "not-out-yet": ("1.99.x", None, "Kubernetes 1.99 is not known to this release"),
+    "whole-major": ("1.x", None, "Kubernetes 1.x is not known to this release"),
+    "two-minors": ("1.36.x, 1.37.1", None, '"1.36.x, 1.37.1" spans several minor releases: 1.36, 1.37'),
     # What isn't known is said first: nothing can be said of a range that it ends.
-    "one-known-and-one-not": ("1.33.x, 1.34.x", "", "Kubernetes 1.33 is not known to this release"),
+    "one-known-and-one-not": ("1.33.x, 1.34.x", None, "Kubernetes 1.33 is not known to this release"),
 }
 
 
 @pytest.mark.parametrize(("version", "api", "what"), KUBERNETES.values(), ids=KUBERNETES)
-def test_kubernetes(version: str, api: str, what: str | None) -> None:
+def test_kubernetes(version: str, api: ClusterApi | None, what: str | None) -> None:
     (stack,) = parse_specs(list_specs(edit(FLEET, STACK, ("1.36.x", version)))).stacks
     found, problems = check_kubernetes(stack, FACTS)
     assert (found, [problem.what for problem in problems]) == (api, [what] if what else [])

@@ -19,16 +19,17 @@ from fleet import (
     list_specs,
     load_closures,
     load_unit,
-    read_fleet,
+    read_small_fleet,
 )
 from fleet_variants import large_fleet
-from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure, digest_closure
+from poolwright.catalog.argocd_closure import ArgocdClosure
+from poolwright.catalog.closure import BaseClosure, Closure, PlatformClosure, UnitClosure, digest_closure
 from poolwright.catalog.units import build_closure
 from poolwright.specs.finding import SpecError
 from poolwright.specs.parse import parse_project, parse_specs
 from poolwright.specs.unit_specs import find_cluster, parse_platform_specs, parse_unit_specs
 
-FLEETS = {"example": read_fleet(), "large": large_fleet()}
+FLEETS = {"example": read_small_fleet(), "large": large_fleet()}
 
 
 def name_of(closure: Closure) -> str:
@@ -37,6 +38,8 @@ def name_of(closure: Closure) -> str:
             return f"base/{envelope.name}/{envelope.version}"
         case UnitClosure(on=on, unit=unit):
             return f"{on.cluster}/{unit}"
+        case ArgocdClosure():
+            return f"{closure.on.cluster}/argocd"
         case _:
             return f"{closure.on.cluster}/platform"
 
@@ -45,7 +48,7 @@ UNITS = {
     f"{fleet}-{name_of(closure)}": (files, closure)
     for fleet, files in FLEETS.items()
     for closure in load_closures(files)
-    if not isinstance(closure, BaseClosure)
+    if isinstance(closure, PlatformClosure | UnitClosure)
 }
 
 
@@ -60,17 +63,23 @@ def test_closures_are_in_order_of_kind_and_name() -> None:
         "east/chat-70b-next",
         "west/chat-70b",
         "west/embed-with-a-name-of-forty-characters-xx",
+        "east/argocd",
+        "west/argocd",
     ]
 
 
 def test_a_cluster_without_pools_has_no_platform_unit() -> None:
     files = edit(
-        read_fleet(), PROJECT, ("  clusters:\n", "  clusters:\n    - {name: west, stackName: kubernetes-1-36}\n")
+        read_small_fleet(),
+        PROJECT,
+        ("  clusters:\n", "  clusters:\n    - {name: west, stackName: kubernetes-1-36, destination: {name: west}}\n"),
     )
     assert [name_of(c) for c in load_closures(files) if not isinstance(c, BaseClosure)] == [
         "east/platform",
         "east/chat-70b",
         "east/chat-70b-next",
+        "east/argocd",
+        "west/argocd",
     ]
     assert build_closure(parse_platform_specs(list_specs(files), "west"), "west", "platform", files, FACTS) is None
 
@@ -100,7 +109,7 @@ def shuffle_documents(random: Random, text: bytes) -> bytes:
 
 
 def test_renamed_and_joined_files_mean_nothing() -> None:
-    files = read_fleet()
+    files = read_small_fleet()
     joined = b"\n---\n".join(text for path, text in list_specs(files).items() if path != PROJECT)
     others = {path: text for path, text in files.items() if path == PROJECT or not path.startswith("specs/")}
     assert load_closures({**others, "specs/z/all.yml": joined}) == load_closures(files)
@@ -128,7 +137,7 @@ BROKEN = {
         "dangling-reference",
     ),
     "stack-of-another-cluster": (
-        (PROJECT, "  clusters:\n", "  clusters:\n    - {name: west, stackName: none}\n"),
+        (PROJECT, "  clusters:\n", "  clusters:\n    - {name: west, stackName: none, destination: {name: west}}\n"),
         [],
         "dangling-reference",
     ),
@@ -142,24 +151,28 @@ BROKEN = {
         [PLATFORM],
         "class-identity",
     ),
-    "envelope-twice": ({"specs/copy.yaml": read_fleet()[ENVELOPE].decode()}, [CHAT], "duplicate-name"),
-    "pool-twice": ({"specs/copy.yaml": read_fleet()[POOL].decode()}, [PLATFORM, CHAT, NEXT], "duplicate-name"),
-    "stack-twice": ({"specs/copy.yaml": read_fleet()[STACK].decode()}, [PLATFORM, CHAT, NEXT], "duplicate-name"),
+    "envelope-twice": ({"specs/copy.yaml": read_small_fleet()[ENVELOPE].decode()}, [CHAT], "duplicate-name"),
+    "pool-twice": ({"specs/copy.yaml": read_small_fleet()[POOL].decode()}, [PLATFORM, CHAT, NEXT], "duplicate-name"),
+    "stack-twice": ({"specs/copy.yaml": read_small_fleet()[STACK].decode()}, [PLATFORM, CHAT, NEXT], "duplicate-name"),
     "another-stack-twice": (
         {
             "specs/copy.yaml": 2
-            * (read_fleet()[STACK].decode().replace("name: kubernetes-1-36", "name: other") + "---\n")
+            * (read_small_fleet()[STACK].decode().replace("name: kubernetes-1-36", "name: other") + "---\n")
         },
         [],
         "duplicate-name",
     ),
     "placement-twice": (
-        {"specs/copy.yaml": read_fleet()[PLACEMENTS].decode().split("---")[0]},
+        {"specs/copy.yaml": read_small_fleet()[PLACEMENTS].decode().split("---")[0]},
         [CHAT],
         "duplicate-name",
     ),
     "cluster-twice": (
-        (PROJECT, "    - name: east\n", "    - {name: east, stackName: kubernetes-1-36}\n    - name: east\n"),
+        (
+            PROJECT,
+            "    - name: east\n",
+            "    - {name: east, stackName: kubernetes-1-36, destination: {name: east}}\n    - name: east\n",
+        ),
         [PLATFORM, CHAT, NEXT],
         "duplicate-name",
     ),
@@ -170,7 +183,7 @@ BROKEN = {
 def test_what_stops_a_unit(
     change: dict[str, str] | tuple[str, str, str], stopped: list[tuple[str, str]], code: str
 ) -> None:
-    files, before = read_fleet(), read_fleet()
+    files, before = read_small_fleet(), read_small_fleet()
     if isinstance(change, dict):
         files |= {path: text.encode() for path, text in change.items()}
     else:
@@ -197,7 +210,7 @@ def test_no_such_unit(cluster: str, unit: str) -> None:
 
 
 def test_a_placement_whose_pool_is_not_there_is_told_as_such() -> None:
-    files = edit(read_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h200"))
+    files = edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h200"))
     with pytest.raises(SpecError) as caught:
         load_unit(files, "east", "chat-70b")
     (finding,) = caught.value.findings
@@ -208,7 +221,7 @@ def test_a_placement_whose_pool_is_not_there_is_told_as_such() -> None:
 
 
 def test_no_such_cluster() -> None:
-    files = list_specs(read_fleet())
+    files = list_specs(read_small_fleet())
     for find in (
         lambda: find_cluster(parse_project(files), "est"),
         lambda: parse_unit_specs(files, "est", "chat-70b"),
@@ -216,12 +229,12 @@ def test_no_such_cluster() -> None:
     ):
         with pytest.raises(SpecError) as caught:
             find()
-        assert str(caught.value) == 'poolwright.yaml:9:5: the project has no cluster "est" [cluster-unknown]'
+        assert str(caught.value) == 'poolwright.yaml:11:5: the project has no cluster "est" [cluster-unknown]'
 
 
 def test_files_that_are_read_but_not_parsed() -> None:
     """A unit's cost is a search: a broken file that doesn't hold its names isn't even decoded."""
-    files = read_fleet()
+    files = read_small_fleet()
     noise = {f"specs/noise/{n}.yaml": b"\xff kind: Placement\n[" for n in range(3)}
     assert load_unit({**files, **noise}, "east", "chat-70b") == load_unit(files, "east", "chat-70b")
 
@@ -239,8 +252,19 @@ SPELLINGS = {
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_a_unit_finds_its_specs_however_they_are_spelled(name: str) -> None:
     """A pool that isn't found would leave its classes out of the platform unit, and Argo CD would delete them."""
-    files = edit(read_fleet(), POOL, SPELLINGS[name])
+    files = edit(read_small_fleet(), POOL, SPELLINGS[name])
     for unit in ("platform", "chat-70b"):
         specs = list_specs(files)
         alone = parse_platform_specs(specs, "east") if unit == "platform" else parse_unit_specs(specs, "east", unit)
         assert build_closure(alone, "east", unit, files, FACTS) in load_closures(files)
+
+
+def test_a_unit_finds_its_placement_however_its_pool_is_spelled() -> None:
+    files = edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", 'poolName: "h100\\x2dfull"'))
+    assert load_unit(files, "east", "chat-70b") == load_unit(read_small_fleet(), "east", "chat-70b")
+
+
+def test_a_name_that_no_file_can_hold_is_no_unit() -> None:
+    """As a command line passes on what isn't UTF-8."""
+    files = read_small_fleet()
+    assert build_closure(parse_unit_specs(list_specs(files), "east", "\udcff"), "east", "\udcff", files, FACTS) is None

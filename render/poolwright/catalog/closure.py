@@ -7,20 +7,29 @@ over the value: reformatting a spec, or adding a cluster, changes no closure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from poolwright.catalog.device_class import DeviceClass, build_device_class
+from poolwright.catalog.dialect import Dialect, build_base_dialect, build_dialect
 from poolwright.catalog.facts import ComputeClassFact, Facts
+from poolwright.specs.canonical import Canonical, canonical_json
 from poolwright.specs.digest import Digest, digest_bytes, digest_value
 from poolwright.specs.envelope import Envelope, EnvelopeSpec
 from poolwright.specs.model import API_VERSION, Model, plain_spec
 from poolwright.specs.parse import Spec
 from poolwright.specs.placement import PlacementSpec
-from poolwright.specs.pool import Lane, Pool, Toleration
+from poolwright.specs.pool import Lane, Pool, PoolNamespace, Tier, Toleration
+from poolwright.specs.project import GatewayReference, Tiers
 from poolwright.specs.resolve import ResolvedCluster, ResolvedPlacement
+from poolwright.specs.stack import ServingImage
+
+if TYPE_CHECKING:  # `generate` never has one, and each type takes time to define
+    from poolwright.catalog.argocd_closure import ArgocdClosure
 
 RENDER_FORMAT: Final = 1  # what decides rendered bytes beside the specs; a new number may restart every model
 PLATFORM_UNIT: Final = "platform"
+_NOTHING: Final[Mapping[int, Canonical]] = MappingProxyType({})
 
 
 class EnvelopeClosure(Model, frozen=True, kw_only=True):
@@ -30,6 +39,8 @@ class EnvelopeClosure(Model, frozen=True, kw_only=True):
     version: str
     spec: EnvelopeSpec
     files: dict[str, Digest]  # by path
+    dialect: Dialect | None  # the render format's; None: an engine of the team's own, which its template starts
+    workload: dict[str, Any] | None = None  # what the envelope's template gives, whole and checked; None: it has none
 
     @property
     def record(self) -> dict[str, object]:
@@ -42,19 +53,37 @@ class EnvelopeClosure(Model, frozen=True, kw_only=True):
         return digest_value(self.record)
 
 
+class ClusterApi(Model, frozen=True, kw_only=True):
+    """What a cluster's Kubernetes serves."""
+
+    minor: str  # 1.36
+    resource_api: str  # version of resource.k8s.io
+
+
 class ClusterClosure(Model, frozen=True, kw_only=True):
     """What a unit takes from its project and cluster."""
 
     project: str
     cluster: str
-    resource_api: str  # version of resource.k8s.io that the pinned Kubernetes serves
+    kubernetes: str  # minor release, 1.36
+    resource_api: str  # version of resource.k8s.io that it serves
+    gateway: GatewayReference | None  # where routes are attached; None: nowhere
 
 
 class PoolClosure(Model, frozen=True, kw_only=True):
     """What a unit takes from its pool."""
 
     name: str
+    lane: Lane
+    owner: str
     tolerations: tuple[Toleration, ...]
+
+
+class ClaimedClass(Model, frozen=True, kw_only=True):
+    """A class that a unit claims accelerators of, and how its devices show the arithmetic the envelope asks for."""
+
+    device_class: DeviceClass
+    native: ComputeClassFact | None  # None: the envelope asks for none
 
 
 class UnitClosure(Model, frozen=True, kw_only=True):
@@ -65,10 +94,28 @@ class UnitClosure(Model, frozen=True, kw_only=True):
     unit: str
     placement: PlacementSpec
     pool: PoolClosure
-    device_class: DeviceClass
-    compute_class: ComputeClassFact | None  # None: the envelope asks for no native arithmetic
-    image: str
+    alternatives: tuple[ClaimedClass, ...]  # classes of the accelerators, first choice first
+    extra_classes: tuple[DeviceClass, ...]  # one for each extra request of the envelope, in its order
+    image: ServingImage
+    dialect: Dialect | None  # of the image's engine version, where it isn't like the base's
+    router_pool: str  # the unit whose router pool the replicas are in
     envelope: EnvelopeClosure
+    custom: Digest | None = None  # of the folder with the team's own component; None: there is none
+
+    @property
+    def tier(self) -> Tier:
+        """The tier of the placement: that of its classes, which all have the same."""
+        return self.alternatives[0].device_class.tier
+
+    @property
+    def surge(self) -> int:
+        """Replicas above the number that an update may add."""
+        return self.placement.surge or 0
+
+    @property
+    def max_replicas(self) -> int:
+        """Most replicas at rest."""
+        return self.placement.max_replicas or self.placement.min_replicas
 
 
 class PlatformPool(Model, frozen=True, kw_only=True):
@@ -79,7 +126,7 @@ class PlatformPool(Model, frozen=True, kw_only=True):
     owner: str
     lane: Lane
     device_classes: tuple[DeviceClass, ...]
-    namespaces: tuple[str, ...]
+    namespaces: tuple[PoolNamespace, ...]
 
 
 class PlatformClosure(Model, frozen=True, kw_only=True):
@@ -87,6 +134,7 @@ class PlatformClosure(Model, frozen=True, kw_only=True):
 
     render_format: int
     on: ClusterClosure
+    tiers: Tiers
     pools: tuple[PlatformPool, ...]  # by name
 
 
@@ -97,39 +145,60 @@ class BaseClosure(Model, frozen=True, kw_only=True):
     envelope: EnvelopeClosure
 
 
-Closure = UnitClosure | PlatformClosure | BaseClosure
+Closure: TypeAlias = "UnitClosure | PlatformClosure | BaseClosure | ArgocdClosure"
 
 
-def digest_closure(closure: Closure) -> Digest:
-    """SHA-256 of the closure's canonical JSON: equal closures, equal bytes of the unit."""
-    return digest_value(plain_spec(closure))
+def digest_closure(closure: Closure, known: Mapping[int, Canonical] = _NOTHING) -> Digest:
+    """SHA-256 of the closure's canonical JSON: equal closures, equal bytes of the unit.
+
+    known: the canonical JSON of some of its parts, by their id; what many closures share needn't be rendered for each.
+    """
+    return digest_value(plain_spec(closure, known))
+
+
+def canonical_part(part: Model) -> Canonical:
+    """What `digest_closure` may be given for a part of closures."""
+    return Canonical(canonical_json(plain_spec(part)).decode())
 
 
 def build_unit_closure(
-    resolved: ResolvedPlacement, resource_api: str, facts: Facts, files: Mapping[str, bytes]
+    resolved: ResolvedPlacement, api: ClusterApi, facts: Facts, envelope: EnvelopeClosure
 ) -> UnitClosure:
     """The closure of a placement's unit.
 
-    resource_api: the version of resource.k8s.io to render.
-    files:        bytes of the files the envelope names, by path; they must be there.
-    Raises:       CelError if a raw selector of the class is no selector.
+    api:      what the cluster's Kubernetes serves.
+    envelope: that of the placement's envelope; one value for all units of it saves building it again.
+    Raises:   CelError if a raw selector of a class is no selector.
     """
-    pool, envelope = resolved.pool.value, resolved.envelope.value
+    pool = resolved.pool.value
     wanted = envelope.spec.compute_class
     return UnitClosure(
         render_format=RENDER_FORMAT,
-        on=build_cluster_closure(resolved.on, resource_api),
+        on=build_cluster_closure(resolved.on, api),
         unit=resolved.placement.value.metadata.name,
         placement=resolved.placement.value.spec,
-        pool=PoolClosure(name=pool.metadata.name, tolerations=_sorted_tolerations(pool)),
-        device_class=build_device_class(resolved.device_class),
-        compute_class=None if wanted == "any" else facts.compute_class(resolved.device_class.driver, wanted),
-        image=resolved.image.image,
-        envelope=build_envelope_closure(envelope, files),
+        pool=PoolClosure(
+            name=pool.metadata.name,
+            lane=pool.spec.lane,
+            owner=pool.spec.owner,
+            tolerations=_sorted_tolerations(pool),
+        ),
+        alternatives=tuple(
+            ClaimedClass(
+                device_class=build_device_class(device_class),
+                native=None if wanted == "any" else facts.compute_class(device_class.driver, wanted),
+            )
+            for device_class in resolved.device_classes
+        ),
+        extra_classes=tuple(build_device_class(device_class) for device_class in resolved.extra_classes),
+        image=resolved.image,
+        dialect=_other_dialect(resolved.image, facts),
+        router_pool=resolved.router_owner.value.metadata.name,
+        envelope=envelope,
     )
 
 
-def build_platform_closure(on: ResolvedCluster, pools: tuple[Spec[Pool], ...], resource_api: str) -> PlatformClosure:
+def build_platform_closure(on: ResolvedCluster, pools: tuple[Spec[Pool], ...], api: ClusterApi) -> PlatformClosure:
     """The closure of a cluster's platform unit.
 
     pools:  all pools of the cluster, in any order.
@@ -137,14 +206,15 @@ def build_platform_closure(on: ResolvedCluster, pools: tuple[Spec[Pool], ...], r
     """
     return PlatformClosure(
         render_format=RENDER_FORMAT,
-        on=build_cluster_closure(on, resource_api),
+        on=build_cluster_closure(on, api),
+        tiers=on.project.value.spec.tiers,
         pools=tuple(_platform_pool(pool.value) for pool in sorted(pools, key=lambda spec: spec.value.identity)),
     )
 
 
-def build_base_closure(envelope: Envelope, files: Mapping[str, bytes]) -> BaseClosure:
-    """The closure of an envelope version's base; files as for a unit."""
-    return BaseClosure(render_format=RENDER_FORMAT, envelope=build_envelope_closure(envelope, files))
+def build_base_closure(envelope: EnvelopeClosure) -> BaseClosure:
+    """The closure of an envelope version's base."""
+    return BaseClosure(render_format=RENDER_FORMAT, envelope=envelope)
 
 
 def base_closure(closure: UnitClosure) -> BaseClosure:
@@ -152,20 +222,41 @@ def base_closure(closure: UnitClosure) -> BaseClosure:
     return BaseClosure(render_format=closure.render_format, envelope=closure.envelope)
 
 
-def build_envelope_closure(envelope: Envelope, files: Mapping[str, bytes]) -> EnvelopeClosure:
-    """The part of a closure that an envelope decides: its spec, and by digest the files it names."""
-    path = envelope.spec.model.config_path
+def build_envelope_closure(envelope: Envelope, files: Mapping[str, bytes], facts: Facts) -> EnvelopeClosure:
+    """The part of a closure that an envelope decides: its spec, and by digest the files it names.
+
+    files: bytes of the files the envelope names, by path; they must be there.
+    """
     return EnvelopeClosure(
         name=envelope.metadata.name,
         version=envelope.metadata.version,
         spec=envelope.spec,
-        files={path: digest_bytes(files[path])},
+        files={path: digest_bytes(files[path]) for path in list_named_files(envelope)},
+        dialect=build_base_dialect(facts, envelope.spec.engine.type),
     )
 
 
-def build_cluster_closure(on: ResolvedCluster, resource_api: str) -> ClusterClosure:
+def list_named_files(envelope: Envelope) -> tuple[str, ...]:
+    """Paths of the files that the envelope names, sorted."""
+    named = {envelope.spec.model.config_path, envelope.spec.engine.template}
+    return tuple(sorted(path for path in named if path is not None))
+
+
+def build_cluster_closure(on: ResolvedCluster, api: ClusterApi) -> ClusterClosure:
     """The part of a closure that project and cluster decide."""
-    return ClusterClosure(project=on.project.value.metadata.name, cluster=on.cluster.name, resource_api=resource_api)
+    return ClusterClosure(
+        project=on.project.value.metadata.name,
+        cluster=on.cluster.name,
+        kubernetes=api.minor,
+        resource_api=api.resource_api,
+        gateway=on.cluster.gateway,
+    )
+
+
+def _other_dialect(image: ServingImage, facts: Facts) -> Dialect | None:
+    """The dialect of an image's engine version; None where it is like the base's."""
+    base, own = build_base_dialect(facts, image.engine), build_dialect(facts, image.engine, image.version)
+    return None if base is None or own is None or own.is_like(base) else own
 
 
 def _platform_pool(pool: Pool) -> PlatformPool:
@@ -175,7 +266,7 @@ def _platform_pool(pool: Pool) -> PlatformPool:
         owner=pool.spec.owner,
         lane=pool.spec.lane,
         device_classes=tuple(build_device_class(c) for c in sorted(pool.spec.device_classes, key=lambda c: c.name)),
-        namespaces=tuple(sorted(namespace.name for namespace in pool.spec.namespaces)),
+        namespaces=tuple(sorted(pool.spec.namespaces, key=lambda namespace: namespace.name)),
     )
 
 

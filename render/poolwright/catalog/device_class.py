@@ -7,7 +7,7 @@ from typing import Final
 
 from poolwright.catalog.qualified_name import split_name
 from poolwright.specs.model import Model
-from poolwright.specs.pool import AttributeValue, CapacityRange, DeviceClassSpec, Tier
+from poolwright.specs.pool import AttributeValue, CapacityRange, DeviceClassSpec, Tier, VersionRangeOfAttribute
 
 # Words that CEL reserves: they can't stand after a dot.
 _RESERVED: Final = frozenset(
@@ -24,7 +24,8 @@ class DeviceClass(Model, frozen=True, kw_only=True):
     name: str
     tier: Tier
     driver: str
-    selectors: tuple[str, ...]  # CEL in normal form: the driver first, then attributes, capacities, raw ones
+    selectors: tuple[str, ...]  # CEL in normal form: the driver, attributes, versions, capacities, raw ones
+    extended_resource_name: str | None = None  # as what pods may ask for the class without a claim
 
 
 def build_device_class(spec: DeviceClassSpec) -> DeviceClass:
@@ -36,13 +37,21 @@ def build_device_class(spec: DeviceClassSpec) -> DeviceClass:
 
     Raises: CelError if a raw selector is no selector; its `selector` is the index.
     """
-    return DeviceClass(name=spec.name, tier=spec.tier, driver=spec.driver, selectors=tuple(_selectors(spec)))
+    return DeviceClass(
+        name=spec.name,
+        tier=spec.tier,
+        driver=spec.driver,
+        selectors=tuple(_selectors(spec)),
+        extended_resource_name=spec.extended_resource_name,
+    )
 
 
 def _selectors(spec: DeviceClassSpec) -> Iterator[str]:
     yield f'device.driver == "{spec.driver}"'
     for name, values in sorted(spec.attributes.items()):
         yield attribute_selector(spec.driver, name, values)
+    for name, versions in sorted(spec.versions.items()):
+        yield version_range_selector(spec.driver, name, versions)
     for name, bounds in sorted(spec.capacity.items()):
         yield capacity_selector(spec.driver, name, bounds)
     if spec.selectors:
@@ -70,8 +79,18 @@ def attribute_selector(driver: str, name: str, values: tuple[AttributeValue, ...
 
 def version_selector(driver: str, name: str, minimum: str) -> str:
     """CEL that holds where the attribute is published as a version of at least minimum (a semantic version)."""
+    return version_range_selector(driver, name, VersionRangeOfAttribute(min=minimum))
+
+
+def version_range_selector(driver: str, name: str, bounds: VersionRangeOfAttribute) -> str:
+    """CEL that holds where the attribute is published as a version within the bounds."""
     guard, read = _published("attributes", driver, name)
-    return f'{guard} && {read}.compareTo(semver("{minimum}")) >= 0'
+    clauses = [guard]
+    if bounds.min is not None:
+        clauses.append(f'{read}.compareTo(semver("{bounds.min}")) >= 0')
+    if bounds.below is not None:
+        clauses.append(f'{read}.compareTo(semver("{bounds.below}")) < 0')
+    return " && ".join(clauses)
 
 
 def capacity_selector(driver: str, name: str, bounds: CapacityRange) -> str:

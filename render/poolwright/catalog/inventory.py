@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from poolwright.catalog.qualified_name import split_name
-from poolwright.specs.document import Document, Plain
+from poolwright.catalog.resource_slice import (
+    AttributeOnDevice,
+    CapacityOnDevice,
+    Counters,
+    Device,
+    Placement,
+    QualifiedKey,
+    ResourceSlice,
+    Taint,
+    newest_pools,
+)
+from poolwright.specs.document import MAX_PROBLEMS, Document, Plain
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath, render_field
 from poolwright.specs.quantity import Quantity, parse_quantity
 
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
-_SLICE_API: Final = "resource.k8s.io/v1"
+_BOXED_API: Final = "resource.k8s.io/v1beta1"  # a device's fields stand under `basic`
+_SLICE_APIS: Final = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", _BOXED_API)
 _RULE: Final = "Kubernetes resource/v1 ResourceSlice"
 _VALUE_TYPES: Final[dict[str, type]] = {"string": str, "int": int, "bool": bool, "version": str}
 _LIST_TYPES: Final = {f"{name}s": kind for name, kind in _VALUE_TYPES.items()}  # gate DRAListTypeAttributes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeOnDevice:
-    """A published attribute."""
-
-    type: str  # string | int | bool | version, and each of these with an s for a list
-    value: str | int | bool | tuple[str | int | bool, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
-    """A device as its driver published it in a ResourceSlice."""
-
-    driver: str
-    pool: str
-    name: str
-    attributes: Mapping[tuple[str, str], AttributeOnDevice]  # by domain and identifier
-    capacity: Mapping[tuple[str, str], Quantity]  # by domain and identifier
+_PLACEMENT: Final = ("nodeName", "nodeSelector", "allNodes")
+_SLICE_FIELDS: Final = {*_PLACEMENT, "perDeviceNodeSelection", "driver", "pool", "devices", "sharedCounters"}
+_DEVICE_FIELDS: Final = {
+    *_PLACEMENT,
+    "attributes",
+    "capacity",
+    "taints",
+    "consumesCounters",
+    "allowMultipleAllocations",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +46,14 @@ class Node:
     """A node of the cluster."""
 
     name: str
-    zone: str | None  # None: it has no zone label
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+
+    @property
+    def zone(self) -> str | None:
+        """Its zone; None: it has no zone label."""
+        return self.labels.get(ZONE_LABEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +61,23 @@ class Inventory:
     """A cluster as it was captured, in the order of the capture."""
 
     file: str
-    nodes: tuple[Node, ...]
-    devices: tuple[Device, ...]
+    nodes: tuple[Node, ...] = ()
+    slices: tuple[ResourceSlice, ...] = ()
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices of each pool's newest generation: what a scheduler looks at."""
+        return tuple(device for pool in newest_pools(self.slices).values() for s in pool for device in s.devices)
 
 
 def parse_inventory(documents: Iterable[Document], file: str) -> Inventory:
     """Nodes and ResourceSlices as `kubectl get nodes,resourceslices -o yaml` prints them; other kinds are passed over.
 
-    Raises: SpecError with every part that can't be read; fields that nothing here reads are not looked at.
+    Slices of v1, v1beta2 and v1beta1 give the same values.
+    Raises: SpecError with every part that can't be read; what is kept aside is not looked at.
     """
     nodes: list[Node] = []
-    devices: list[Device] = []
+    slices: list[ResourceSlice] = []
     problems: list[Finding] = []
     for document in documents:
         reader = _Reader(document, problems)
@@ -69,10 +85,10 @@ def parse_inventory(documents: Iterable[Document], file: str) -> Inventory:
             if item.get("kind") == "Node":
                 nodes.append(_node(reader, item, path))
             elif item.get("kind") == "ResourceSlice":
-                devices += _devices(reader, item, path)
+                slices += _slice(reader, item, path)
     if problems:
         raise SpecError(problems)
-    return Inventory(file=file, nodes=tuple(nodes), devices=tuple(devices))
+    return Inventory(file=file, nodes=tuple(nodes), slices=tuple(slices))
 
 
 def _items(reader: _Reader) -> list[tuple[dict[str, Plain], FieldPath]]:
@@ -110,9 +126,29 @@ class _Reader:
         self._wrong(value, path, "a string")
         return ""
 
+    def flag(self, value: Plain, path: FieldPath) -> bool:
+        if isinstance(value, bool):
+            return value
+        self._wrong(value, path, "true or false")
+        return False
+
+    def number(self, value: Plain, path: FieldPath, *, least: int) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return value
+        self._wrong(value, path, f"a whole number of at least {least}")
+        return least
+
+    def quantity(self, value: Plain, path: FieldPath, what: str) -> Quantity:
+        text = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(value, path)
+        try:
+            return parse_quantity(text)
+        except ValueError as error:
+            self.note(path, f"{what} is no quantity", str(error))
+            return parse_quantity("0")
+
     def note(self, path: FieldPath, what: str, why: str) -> None:
-        """Note a problem, unless it follows from one above it."""
-        if any(path[: len(broken)] == broken for broken in self._broken):
+        """Note a problem, unless it follows from one above it; of a document as many as are of use."""
+        if len(self._broken) >= MAX_PROBLEMS or any(path[: len(broken)] == broken for broken in self._broken):
             return
         self._broken.append(path)
         self.problems.append(
@@ -135,42 +171,137 @@ class _Reader:
 def _node(reader: _Reader, item: dict[str, Plain], path: FieldPath) -> Node:
     metadata = reader.mapping(item.get("metadata"), (*path, "metadata"))
     labels = reader.mapping(metadata.get("labels", {}), (*path, "metadata", "labels"))
-    zone = labels.get(ZONE_LABEL)
+    spec = reader.mapping(item.get("spec", {}), (*path, "spec"))
     return Node(
         name=reader.text(metadata.get("name"), (*path, "metadata", "name")),
-        zone=None if zone is None else reader.text(zone, (*path, "metadata", "labels", ZONE_LABEL)),
+        labels={name: reader.text(value, (*path, "metadata", "labels", name)) for name, value in labels.items()},
+        taints=_taints(reader, spec.get("taints", []), (*path, "spec", "taints")),
+        unschedulable=reader.flag(spec.get("unschedulable", False), (*path, "spec", "unschedulable")),
     )
 
 
-def _devices(reader: _Reader, item: dict[str, Plain], path: FieldPath) -> list[Device]:
-    if item.get("apiVersion") != _SLICE_API:
-        what = f'a ResourceSlice of apiVersion "{item.get("apiVersion")}"'
-        reader.note((*path, "apiVersion"), what, f"this release reads {_SLICE_API}")
+def _slice(reader: _Reader, item: dict[str, Plain], path: FieldPath) -> list[ResourceSlice]:
+    """The slice; none if it is of an API version that isn't read."""
+    api = item.get("apiVersion")
+    if api not in _SLICE_APIS:
+        what = f'a ResourceSlice of apiVersion "{api}"'
+        reader.note((*path, "apiVersion"), what, f"this release reads {', '.join(_SLICE_APIS)}")
         return []
-    path = (*path, "spec")
-    spec = reader.mapping(item.get("spec"), path)
-    driver = reader.text(spec.get("driver"), (*path, "driver"))
-    pool = reader.mapping(spec.get("pool"), (*path, "pool"))
-    pool_name = reader.text(pool.get("name"), (*path, "pool", "name"))
-    devices = []
-    for index, entry in enumerate(reader.sequence(spec.get("devices", []), (*path, "devices"))):
-        at = (*path, "devices", index)
-        device = reader.mapping(entry, at)
-        devices.append(
-            Device(
-                driver=driver,
-                pool=pool_name,
-                name=reader.text(device.get("name"), (*at, "name")),
-                attributes=_attributes(reader, driver, device.get("attributes", {}), (*at, "attributes")),
-                capacity=_capacity(reader, driver, device.get("capacity", {}), (*at, "capacity")),
+    metadata = reader.mapping(item.get("metadata"), (*path, "metadata"))
+    at = (*path, "spec")
+    spec = reader.mapping(item.get("spec"), at)
+    driver = reader.text(spec.get("driver"), (*at, "driver"))
+    pool = reader.mapping(spec.get("pool"), (*at, "pool"))
+    pool_name = reader.text(pool.get("name"), (*at, "pool", "name"))
+    placement = _placement(
+        reader,
+        spec,
+        at,
+        per_device=reader.flag(spec.get("perDeviceNodeSelection", False), (*at, "perDeviceNodeSelection")),
+    )
+    listed = reader.sequence(spec.get("devices", []), (*at, "devices"))
+    return [
+        ResourceSlice(
+            name=reader.text(metadata.get("name"), (*path, "metadata", "name")),
+            driver=driver,
+            pool=pool_name,
+            generation=reader.number(pool.get("generation"), (*at, "pool", "generation"), least=0),
+            slice_count=reader.number(pool.get("resourceSliceCount"), (*at, "pool", "resourceSliceCount"), least=1),
+            placement=placement,
+            devices=tuple(
+                _device(reader, entry, (*at, "devices", index), driver, pool_name, api == _BOXED_API, placement)
+                for index, entry in enumerate(listed)
+            ),
+            shared_counters=_counters(reader, spec.get("sharedCounters", []), (*at, "sharedCounters"), "name"),
+            aside=_aside(spec, _SLICE_FIELDS),
+        )
+    ]
+
+
+def _placement(reader: _Reader, said: dict[str, Plain], path: FieldPath, *, per_device: bool = False) -> Placement:
+    name = reader.text(said.get("nodeName", ""), (*path, "nodeName")) or None
+    selector = reader.mapping(said["nodeSelector"], (*path, "nodeSelector")) if said.get("nodeSelector") else None
+    all_nodes = reader.flag(said.get("allNodes", False), (*path, "allNodes"))
+    given = [name is not None, selector is not None, all_nodes, per_device]
+    if sum(given) != 1:
+        fields = (*_PLACEMENT, "perDeviceNodeSelection") if path[-1] == "spec" else _PLACEMENT
+        what = f"{render_field(path)} says {'nothing' if not any(given) else 'several things'} of the nodes it is for"
+        reader.note(path, what, f"it must have exactly one of: {', '.join(fields)}")
+    return Placement(node_name=name, node_selector=selector, all_nodes=all_nodes, per_device=per_device)
+
+
+def _device(
+    reader: _Reader, entry: Plain, at: FieldPath, driver: str, pool: str, boxed: bool, placement: Placement
+) -> Device:
+    device = reader.mapping(entry, at)
+    fields = {name: value for name, value in device.items() if name != "name"}
+    inner = at
+    if boxed != ("basic" in fields) and fields:
+        found, wanted = ("in the device itself", "under basic") if boxed else ("under basic", "in the device itself")
+        reader.note(at, f"{render_field(at)} has its fields {found}", f"in this API version they stand {wanted}")
+    elif boxed:
+        inner = (*at, "basic")
+        fields = reader.mapping(fields.get("basic", {}), inner)
+    return Device(
+        driver=driver,
+        pool=pool,
+        name=reader.text(device.get("name"), (*at, "name")),
+        attributes=_attributes(reader, driver, fields.get("attributes", {}), (*inner, "attributes")),
+        capacity=_capacity(reader, driver, fields.get("capacity", {}), (*inner, "capacity")),
+        taints=_taints(reader, fields.get("taints", []), (*inner, "taints")),
+        consumes=_counters(reader, fields.get("consumesCounters", []), (*inner, "consumesCounters"), "counterSet"),
+        allow_multiple_allocations=reader.flag(
+            fields.get("allowMultipleAllocations", False), (*inner, "allowMultipleAllocations")
+        ),
+        placement=_placement(reader, fields, inner) if placement.per_device else None,
+        aside=_aside(fields, _DEVICE_FIELDS),
+    )
+
+
+def _aside(said: dict[str, Plain], known: set[str]) -> dict[str, Plain]:
+    return {name: value for name, value in said.items() if name not in known}
+
+
+def _taints(reader: _Reader, value: Plain, path: FieldPath) -> tuple[Taint, ...]:
+    taints = []
+    for index, entry in enumerate(reader.sequence(value, path)):
+        at = (*path, index)
+        taint = reader.mapping(entry, at)
+        added = taint.get("timeAdded")
+        taints.append(
+            Taint(
+                key=reader.text(taint.get("key"), (*at, "key")),
+                value=reader.text(taint.get("value", ""), (*at, "value")),
+                effect=reader.text(taint.get("effect"), (*at, "effect")),
+                time_added=None if added is None else reader.text(added, (*at, "timeAdded")),
             )
         )
-    return devices
+    return tuple(taints)
 
 
-def _attributes(
-    reader: _Reader, driver: str, value: Plain, path: FieldPath
-) -> dict[tuple[str, str], AttributeOnDevice]:
+def _counters(reader: _Reader, value: Plain, path: FieldPath, key: str) -> tuple[Counters, ...]:
+    sets = []
+    for index, entry in enumerate(reader.sequence(value, path)):
+        at = (*path, index)
+        said = reader.mapping(entry, at)
+        counters = reader.mapping(said.get("counters"), (*at, "counters"))
+        sets.append(
+            Counters(
+                counter_set=reader.text(said.get(key), (*at, key)),
+                counters={
+                    name: _boxed_quantity(reader, box, (*at, "counters", name), f'counter "{name}"')
+                    for name, box in counters.items()
+                },
+            )
+        )
+    return tuple(sets)
+
+
+def _boxed_quantity(reader: _Reader, box: Plain, path: FieldPath, what: str) -> Quantity:
+    return reader.quantity(reader.mapping(box, path).get("value"), (*path, "value"), what)
+
+
+def _attributes(reader: _Reader, driver: str, value: Plain, path: FieldPath) -> dict[QualifiedKey, AttributeOnDevice]:
     attributes = {}
     for name, boxed in reader.mapping(value, path).items():
         at = (*path, name)
@@ -195,15 +326,14 @@ def _attribute(box: dict[str, Plain]) -> AttributeOnDevice | None:
     return None
 
 
-def _capacity(reader: _Reader, driver: str, value: Plain, path: FieldPath) -> dict[tuple[str, str], Quantity]:
+def _capacity(reader: _Reader, driver: str, value: Plain, path: FieldPath) -> dict[QualifiedKey, CapacityOnDevice]:
     capacity = {}
     for name, boxed in reader.mapping(value, path).items():
         at = (*path, name)
-        text = reader.mapping(boxed, at).get("value")
-        if isinstance(text, int) and not isinstance(text, bool):
-            text = str(text)
-        try:
-            capacity[split_name(driver, name)] = parse_quantity(reader.text(text, (*at, "value")))
-        except ValueError as error:
-            reader.note((*at, "value"), f'capacity "{name}" is no quantity', str(error))
+        box = reader.mapping(boxed, at)
+        policy = box.get("requestPolicy")
+        capacity[split_name(driver, name)] = CapacityOnDevice(
+            value=reader.quantity(box.get("value"), (*at, "value"), f'capacity "{name}"'),
+            request_policy=None if policy is None else reader.mapping(policy, (*at, "requestPolicy")),
+        )
     return capacity

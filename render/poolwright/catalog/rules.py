@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Final
 
+from poolwright.catalog.closure import ClusterApi
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.qualified_name import split_name
 from poolwright.specs.envelope import Envelope
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import Place
-from poolwright.specs.pool import Pool
+from poolwright.specs.pool import DeviceClassSpec, Pool
 from poolwright.specs.resolve import ResolvedPlacement
 from poolwright.specs.stack import Stack
 from poolwright.specs.version import VersionRange
@@ -19,15 +20,15 @@ from poolwright.specs.version import VersionRange
 _RULE: Final = "poolwright.dev/v1alpha1"
 
 
-def check_kubernetes(stack: Spec[Stack], facts: Facts) -> tuple[str, list[Finding]]:
-    """The version of resource.k8s.io that the stack's Kubernetes serves; empty, with findings, if that isn't known."""
+def check_kubernetes(stack: Spec[Stack], facts: Facts) -> tuple[ClusterApi | None, list[Finding]]:
+    """What the stack's Kubernetes serves; None, with findings, if that isn't known."""
     wanted = stack.value.spec.kubernetes.version
     place = stack.place("spec", "kubernetes", "version")
     known = ", ".join(f"{fact.minor}.x" for fact in facts.kubernetes)
     apis = {minor: facts.kubernetes_minor(minor) for minor in _minors(wanted.range)}
     unknown = sorted(minor for minor, fact in apis.items() if fact is None)
     if unknown:
-        return "", [
+        return None, [
             Finding(
                 code="kubernetes-unsupported",
                 severity="error",
@@ -39,7 +40,7 @@ def check_kubernetes(stack: Spec[Stack], facts: Facts) -> tuple[str, list[Findin
             )
         ]
     if len(apis) > 1:
-        return "", [
+        return None, [
             Finding(
                 code="kubernetes-range",
                 severity="error",
@@ -50,7 +51,8 @@ def check_kubernetes(stack: Spec[Stack], facts: Facts) -> tuple[str, list[Findin
                 fix="pin one minor release, such as 1.36.x",
             )
         ]
-    return next(fact.resource_api for fact in apis.values() if fact), []
+    fact = next(fact for fact in apis.values() if fact)
+    return ClusterApi(minor=fact.minor, resource_api=fact.resource_api), []
 
 
 def _minors(versions: VersionRange) -> list[str]:
@@ -67,52 +69,83 @@ def check_classes(pool: Spec[Pool], facts: Facts, *, only: str | None = None) ->
         if only not in (None, device_class.name):
             continue
         path = ("spec", "deviceClasses", index)
-        for name in device_class.attributes:
+        for group, name in _list_read(device_class):
             domain, identifier = split_name(device_class.driver, name)
+            place = pool.document.key_place((*path, group, name))
             if _is_identity(facts, device_class.driver, domain, identifier):
-                place = pool.document.key_place((*path, "attributes", name))
                 problems.append(_identity(place, device_class.name, name))
+            else:
+                problems += _check_version(place, device_class, group, name, facts)
         for number, selector in enumerate(device_class.selectors):
             place = pool.place(*path, "selectors", number, "cel", "expression")
             problems += _check_cel(place, device_class.name, device_class.driver, selector.cel.expression, facts)
     return problems
 
 
-def check_compute_class(resolved: ResolvedPlacement, facts: Facts) -> list[Finding]:
-    """Whether the facts say how the class's driver shows the arithmetic that the envelope asks for."""
-    wanted, driver = resolved.envelope.value.spec.compute_class, resolved.device_class.driver
-    if wanted == "any" or facts.compute_class(driver, wanted):
+def _list_read(device_class: DeviceClassSpec) -> Iterator[tuple[str, str]]:
+    """The attributes that structured lines read, with the field each stands in."""
+    for name in device_class.attributes:
+        yield "attributes", name
+    for name in device_class.versions:
+        yield "versions", name
+
+
+def _check_version(place: Place, device_class: DeviceClassSpec, group: str, name: str, facts: Facts) -> list[Finding]:
+    """Versions compared as something else, and the other way round."""
+    fact = facts.attribute(device_class.driver, *split_name(device_class.driver, name))
+    if fact is None or (fact.type == "version") == (group == "versions"):
         return []
+    compared = "a version" if group == "versions" else "a value"
+    return [
+        Finding(
+            code="class-attribute-type",
+            severity="error",
+            place=place,
+            what=f'class "{device_class.name}" compares "{name}" as {compared}, and its driver publishes it with type '
+            f"{fact.type}",
+            why="in CEL that is false, or an error that aborts the pod's scheduling",
+            rule="poolwright facts, device-attributes.json",
+            fix=f"move it to {'attributes' if group == 'versions' else 'versions, as {min: ..., below: ...}'}",
+        )
+    ]
+
+
+def check_compute_class(resolved: ResolvedPlacement, facts: Facts) -> list[Finding]:
+    """Whether the facts say how the devices of each class show the arithmetic that the envelope asks for."""
+    wanted = resolved.envelope.value.spec.compute_class
     known = sorted({fact.driver for fact in facts.compute_classes if fact.compute_class == wanted})
     return [
         Finding(
             code="compute-class",
             severity="error",
-            place=resolved.placement.place("spec", "deviceClassNames", 0),
+            place=resolved.placement.place("spec", "deviceClassNames", index),
             what=f"envelope {resolved.envelope.value.identity} asks for native {wanted} arithmetic, and no fact says "
-            f'how devices of driver "{driver}" (class "{resolved.device_class.name}") show it',
+            f'how devices of driver "{device_class.driver}" (class "{device_class.name}") show it',
             why="without an attribute to select on, the claim could get a device that can't run the model",
             rule="poolwright facts, compute-classes.json",
             fix=f"choose a class of a driver that is known ({', '.join(known)}), or write computeClass: any",
         )
+        for index, device_class in enumerate(resolved.device_classes)
+        if wanted != "any" and not facts.compute_class(device_class.driver, wanted)
     ]
 
 
 def check_files(envelope: Spec[Envelope], files: Collection[str]) -> list[Finding]:
     """Whether the files that the envelope names are there."""
-    path = envelope.value.spec.model.config_path
-    if path in files:
-        return []
+    said = envelope.value.spec
+    named = ((("model", "configPath"), said.model.config_path), (("engine", "template"), said.engine.template))
     return [
         Finding(
             code="file-missing",
             severity="error",
-            place=envelope.place("spec", "model", "configPath"),
-            what=f'envelope {envelope.value.identity} names the file "{path}", which isn\'t in the project',
-            why="the model's own config is part of the envelope's digest and of what a replica costs",
+            place=envelope.place("spec", *path),
+            what=f'envelope {envelope.value.identity} names the file "{file}", which isn\'t in the project',
+            why="the files an envelope names are part of its digest and of what runs",
             rule=_RULE,
             fix="add the file, or correct the path (it is relative to poolwright.yaml)",
         )
+        for path, file in named
+        if file is not None and file not in files
     ]
 
 

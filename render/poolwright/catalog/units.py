@@ -4,49 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from poolwright.catalog.class_gates import check_extended_resources, check_first_available
 from poolwright.catalog.closure import (
     PLATFORM_UNIT,
     BaseClosure,
     Closure,
+    ClusterApi,
     PlatformClosure,
     UnitClosure,
     build_base_closure,
+    build_envelope_closure,
     build_platform_closure,
     build_unit_closure,
 )
+from poolwright.catalog.device_mode import check_modes
+from poolwright.catalog.engine_rules import check_engine, check_engine_version
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.rules import check_classes, check_compute_class, check_files, check_kubernetes
-from poolwright.specs.consistency import check_envelope, check_names, check_pool, check_specs, check_stack
+from poolwright.specs.claiming import check_envelope
+from poolwright.specs.consistency import (
+    check_names,
+    check_platform,
+    check_pool,
+    check_project,
+    check_specs,
+    check_stack,
+)
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.placement import Placement
+from poolwright.specs.pool import Pool
 from poolwright.specs.resolve import ResolvedPlacement, cluster_of, resolve_cluster, resolve_placement
 from poolwright.specs.stack import Stack
 
+if TYPE_CHECKING:  # as in `closure`
+    from poolwright.catalog.argocd_closure import ArgocdClosure
+
 
 def build_closures(specs: Specs, files: Mapping[str, bytes], facts: Facts) -> tuple[Closure, ...]:
-    """The closure of every base, platform unit and placement, in that order, each by name.
+    """The closure of every base, platform unit, placement and `argocd` folder, in that order, each by name.
 
     files:  bytes by path; those that envelopes name are looked up here.
     Raises: SpecError with everything that is wrong anywhere in the project.
     """
-    problems = check_specs(specs)
-    apis: dict[str, str] = {}
+    from poolwright.catalog.argocd_closure import check_applications  # these two: not what `generate` waits for
+    from poolwright.catalog.stack_rules import check_stacks
+
+    problems = check_specs(specs) + check_stacks(specs, facts)
+    apis: dict[str, ClusterApi] = {}
     for stack in specs.stacks:
-        apis[stack.value.identity], found = check_kubernetes(stack, facts)
+        api, found = check_kubernetes(stack, facts)
         problems += found
+        if api:
+            apis[stack.value.identity] = api
     for pool in specs.pools:
-        problems += check_classes(pool, facts)
+        problems += check_classes(pool, facts) + _check_class_gates(specs, pool, apis, facts)
     for envelope in specs.envelopes:
-        problems += check_files(envelope, files)
+        problems += check_files(envelope, files) + check_engine(envelope, facts)
     resolved = [r for r in (resolve_placement(specs, placement)[0] for placement in specs.placements) if r]
     for placement in resolved:
-        problems += check_compute_class(placement, facts)
-    if problems:
+        problems += check_compute_class(placement, facts) + check_engine_version(placement, facts)
+        api = apis.get(placement.on.stack.value.identity)
+        problems += check_first_available(placement, api.minor, facts) if api else []
+    if not any(problem.code == "cel-invalid" for problem in problems):
+        for placement in resolved:
+            problems += check_modes(placement, facts)
+    problems += check_applications(specs, resolved)
+    if any(problem.severity == "error" for problem in problems):
         raise SpecError(problems)
     envelopes = sorted(specs.envelopes, key=lambda spec: (spec.value.metadata.name, spec.value.metadata.version))
-    bases: list[Closure] = [build_base_closure(envelope.value, files) for envelope in envelopes]
+    records = {spec.value.identity: build_envelope_closure(spec.value, files, facts) for spec in envelopes}
+    bases: list[Closure] = [build_base_closure(records[envelope.value.identity]) for envelope in envelopes]
     with_pools = {pool.value.spec.cluster_name for pool in specs.pools}  # zero objects are no unit
     platforms: list[Closure] = [
         _platform(specs, cluster.name, apis)
@@ -54,9 +84,13 @@ def build_closures(specs: Specs, files: Mapping[str, bytes], facts: Facts) -> tu
         if cluster.name in with_pools
     ]
     units: list[Closure] = [
-        build_unit_closure(placement, apis[placement.on.stack.value.identity], facts, files) for placement in resolved
+        build_unit_closure(
+            placement, apis[placement.on.stack.value.identity], facts, records[placement.envelope.value.identity]
+        )
+        for placement in resolved
     ]
-    return (*bases, *sorted(platforms, key=_order), *sorted(units, key=_order))
+    folders = [_argocd(specs, cluster.name, resolved, apis, facts) for cluster in specs.project.value.spec.clusters]
+    return (*bases, *sorted(platforms, key=_order), *sorted(units, key=_order), *sorted(folders, key=_order))
 
 
 def build_closure(
@@ -71,14 +105,17 @@ def build_closure(
     if on is None:
         raise SpecError(problems)
     api, found = check_kubernetes(on.stack, facts)
-    problems += found + check_stack(on.stack)
+    problems += found + check_stack(on.stack) + check_project(specs.project, only=cluster)
     stacks = tuple(stack for stack in specs.stacks if stack.value.identity == on.stack.value.identity)
     if unit == PLATFORM_UNIT:
         pools = tuple(pool for pool in specs.pools if pool.value.spec.cluster_name == cluster)
         for pool in pools:
             problems += check_pool(pool) + check_classes(pool, facts)
+            problems += check_extended_resources(pool, on.stack, api.minor, facts) if api else []
+            problems += _check_gates(pool, on.stack, facts)
+        problems += check_platform(on.stack, pools)
         problems += check_names(replace(specs, stacks=stacks, pools=pools, envelopes=(), placements=()))
-        if problems:
+        if problems or api is None:
             raise SpecError(problems)
         return build_platform_closure(on, pools, api) if pools else None
     placement = _find_placement(specs, cluster, unit)
@@ -88,13 +125,37 @@ def build_closure(
     problems += found
     if resolved:
         problems += check_names(_only(specs, stacks, resolved))
-        problems += check_pool(resolved.pool, only=resolved.device_class.name)
-        problems += check_classes(resolved.pool, facts, only=resolved.device_class.name)
-        problems += check_envelope(resolved.envelope) + check_files(resolved.envelope, files)
-        problems += check_compute_class(resolved, facts)
-    if problems or resolved is None:
+        for device_class in dict.fromkeys(c.name for c in (*resolved.device_classes, *resolved.extra_classes)):
+            problems += check_pool(resolved.pool, only=device_class)
+            problems += check_classes(resolved.pool, facts, only=device_class)
+            problems += _check_gates(resolved.pool, on.stack, facts, only=device_class)
+        problems += check_envelope(resolved.envelope)
+        problems += check_engine(resolved.envelope, facts) + check_engine_version(resolved, facts)
+        problems += check_files(resolved.envelope, files) + check_compute_class(resolved, facts)
+        problems += check_first_available(resolved, api.minor, facts) if api else []
+        if not any(problem.code == "cel-invalid" for problem in problems):
+            problems += check_modes(resolved, facts)
+    if problems or resolved is None or api is None:
         raise SpecError(problems)
-    return build_unit_closure(resolved, api, facts, files)
+    return build_unit_closure(resolved, api, facts, build_envelope_closure(resolved.envelope.value, files, facts))
+
+
+def _check_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
+    """Rules of lane and gates, where anything is said about gates: their facts take a while to read."""
+    classes, drivers = pool.value.spec.device_classes, stack.value.spec.dra_drivers
+    said = [*(device_class.features for device_class in classes), *(driver.feature_gates for driver in drivers)]
+    if not any((stack.value.spec.kubernetes.feature_gates, *said)):
+        return []
+    from poolwright.catalog.gates import check_pool_gates
+
+    return check_pool_gates(pool, stack, facts, only=only)
+
+
+def _check_class_gates(specs: Specs, pool: Spec[Pool], apis: Mapping[str, ClusterApi], facts: Facts) -> list[Finding]:
+    cluster = cluster_of(specs, pool)[0]
+    on = resolve_cluster(specs, cluster)[0] if cluster else None
+    api = apis.get(on.stack.value.identity) if on else None
+    return check_extended_resources(pool, on.stack, api.minor, facts) if on and api else []
 
 
 def _only(specs: Specs, stacks: tuple[Spec[Stack], ...], resolved: ResolvedPlacement) -> Specs:
@@ -122,7 +183,7 @@ def _find_placement(specs: Specs, cluster: str, unit: str) -> Spec[Placement] | 
     return next(iter(here or lost), None)
 
 
-def _platform(specs: Specs, cluster: str, apis: Mapping[str, str]) -> PlatformClosure:
+def _platform(specs: Specs, cluster: str, apis: Mapping[str, ClusterApi]) -> PlatformClosure:
     on = resolve_cluster(specs, cluster)[0]
     if on is None:
         raise AssertionError(f"{cluster}: resolved above without a finding")
@@ -130,11 +191,27 @@ def _platform(specs: Specs, cluster: str, apis: Mapping[str, str]) -> PlatformCl
     return build_platform_closure(on, pools, apis[on.stack.value.identity])
 
 
+def _argocd(
+    specs: Specs, cluster: str, placements: list[ResolvedPlacement], apis: Mapping[str, ClusterApi], facts: Facts
+) -> ArgocdClosure:
+    from poolwright.catalog.argocd_closure import build_argocd_closure
+
+    on = resolve_cluster(specs, cluster)[0]
+    if on is None:
+        raise AssertionError(f"{cluster}: resolved above without a finding")
+    return build_argocd_closure(
+        on,
+        [pool for pool in specs.pools if pool.value.spec.cluster_name == cluster],
+        [placement for placement in placements if placement.on.cluster.name == cluster],
+        resource_api=apis[on.stack.value.identity].resource_api,
+        facts=facts,
+    )
+
+
 def _order(closure: Closure) -> tuple[str, str]:
     match closure:
         case BaseClosure(envelope=envelope):
             return envelope.name, envelope.version
-        case PlatformClosure(on=on):
-            return on.cluster, ""
         case UnitClosure(on=on, unit=unit):
             return on.cluster, unit
+    return closure.on.cluster, ""

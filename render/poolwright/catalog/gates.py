@@ -1,0 +1,295 @@
+"""Feature gates of a stack: which are known, which go together, and which make its cluster an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from poolwright.catalog.facts import Facts
+from poolwright.catalog.rules import check_kubernetes
+from poolwright.specs.finding import Finding
+from poolwright.specs.parse import Spec
+from poolwright.specs.place import Place
+from poolwright.specs.pool import Pool
+from poolwright.specs.stack import DraDriver, Stack
+
+if TYPE_CHECKING:  # defining row types takes longer than `generate` spends on a stack without gates
+    from poolwright.catalog.tables.nvidia import GateRuleFact
+
+_RULE: Final = "poolwright.dev/v1alpha1"
+
+
+def check_pool_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
+    """Gates of the pool's cluster that its lane forbids, and those that its classes (or the named one) miss."""
+    api, _ = check_kubernetes(stack, facts)
+    problems = check_lane(pool, stack, api.minor, facts) if api else []
+    return problems + check_features(pool, stack, facts, only=only)
+
+
+def build_driver_gates(driver: DraDriver, facts: Facts) -> Mapping[str, bool]:
+    """Gates of the driver that are on or off, by name, sorted: the release's defaults, and what the stack says."""
+    from poolwright.catalog.tables.driver_release import is_release
+
+    states = {
+        fact.name: fact.default
+        for fact in facts.nvidia_gate_releases
+        if fact.default is not None
+        and is_nvidia_package(driver.name, facts)
+        and is_release(driver.version, fact.release)
+    }
+    return dict(sorted({**states, **driver.feature_gates}.items()))
+
+
+def is_nvidia_package(name: str, facts: Facts) -> bool:
+    """Whether the facts are about this driver package: NVIDIA's, under either of its names."""
+    return any(fact.chart == name for fact in facts.driver_releases)
+
+
+def check_kubernetes_gates(stack: Spec[Stack], minor: str, facts: Facts) -> list[Finding]:
+    """Kubernetes gates of the stack that aren't known, or that its release refuses to be set so."""
+    problems = []
+    known = sorted(fact.name for fact in facts.kubernetes_gates if fact.minor == minor and fact.stage != "absent")
+    for name, value in stack.value.spec.kubernetes.feature_gates.items():
+        fact = facts.kubernetes_gate(minor, name)
+        place = stack.document.key_place(("spec", "kubernetes", "featureGates", name))
+        if fact is None:
+            what, fix = f'"{name}" is no Kubernetes feature gate that is known here', _name_known(name, known)
+        elif fact.stage == "absent":
+            what, fix = f"Kubernetes {minor} has no feature gate {name}", "remove it, or choose another Kubernetes"
+        elif not fact.takes(value):
+            what, fix = f"Kubernetes {minor} has {name} locked: it can't be set to {_word(value)}", "remove it"
+        else:
+            continue
+        why = (
+            "a component refuses to start with a gate that it doesn't take, and one not known here would have no effect"
+        )
+        problems.append(_finding("gate-unknown", place, what, why, "kubernetes-gates.json", fix))
+    return problems
+
+
+def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts: Facts) -> list[Finding]:
+    """What is wrong with the gates of one NVIDIA driver of the stack, whose release is known.
+
+    index: the driver's place in the stack.
+    minor: the stack's Kubernetes; None if that isn't known.
+    """
+    driver = stack.value.spec.dra_drivers[index]
+    read = {fact.release for fact in facts.nvidia_gate_releases if facts.nvidia_gate(driver.version, fact.name)}
+    problems = []
+    for name in driver.feature_gates:
+        fact = facts.nvidia_gate(driver.version, name)
+        if fact is None or fact.stage == "absent":
+            problems.append(_check_gate_name(stack, index, name, bool(read), facts))
+    if read:
+        problems += _check_rules(stack, index, facts)
+        problems += _check_needs(stack, index, minor, facts) if minor else []
+    return problems
+
+
+def check_lane(pool: Spec[Pool], stack: Spec[Stack], minor: str, facts: Facts) -> list[Finding]:
+    """Gates that a baseline pool's cluster may not have on: a gate is a property of the whole cluster."""
+    if pool.value.spec.lane != "baseline":
+        return []
+    return [
+        Finding(
+            code="lane-stack",
+            severity="error",
+            place=pool.place("spec", "lane"),
+            what=f'baseline pool "{pool.value.identity}" is on a cluster whose stack "{stack.value.identity}" '
+            f"has {gate} on ({place})",
+            why="a gate is on for the whole cluster, so everything on it runs on what has no production promise",
+            rule=_RULE,
+            fix="turn the gate off, give the cluster a stack without it, or write `lane: experiment` in the pool",
+        )
+        for gate, place in _list_experiments(stack, minor, facts)
+    ]
+
+
+def check_features(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
+    """Gates that classes need to match anything, and that the stack has off; only of the named class, if one is."""
+    problems = []
+    for number, device_class in enumerate(pool.value.spec.device_classes):
+        if only not in (None, device_class.name):
+            continue
+        for position, feature in enumerate(device_class.features):
+            place = pool.place("spec", "deviceClasses", number, "features", position)
+            drivers = [d for d in stack.value.spec.dra_drivers if device_class.driver in list_driver_names(d, facts)]
+            if any(build_driver_gates(driver, facts).get(feature) for driver in drivers):
+                continue
+            said = ", ".join(f"{driver.name} {driver.version}" for driver in drivers) or "no driver"
+            problems.append(
+                Finding(
+                    code="gate-off",
+                    severity="error",
+                    place=place,
+                    what=f'class "{device_class.name}" needs the gate {feature}, and stack "{stack.value.identity}" '
+                    f"doesn't have it on for {device_class.driver} ({said})",
+                    why="without the gate the driver publishes nothing that the class matches: its pods stay pending",
+                    rule=_RULE,
+                    fix=f"add `{feature}: true` to the driver's featureGates in the stack, or remove the class",
+                )
+            )
+    return problems
+
+
+def list_driver_names(driver: DraDriver, facts: Facts) -> tuple[str, ...]:
+    """What a driver of a stack is called in ResourceSlices: what the stack says, or else the facts; none: not known."""
+    if driver.driver_names:
+        return driver.driver_names
+    if not is_nvidia_package(driver.name, facts):
+        return ()
+    names = {fact.driver for fact in facts.device_types}
+    if driver.settings.get("computeDomains") == "disabled":
+        names.discard("compute-domain.nvidia.com")
+    return tuple(sorted(names))
+
+
+def _list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[tuple[str, Place]]:
+    """Gates that are on and alpha, and those of a driver that are off unless somebody says so; each in words."""
+    for name, value in stack.value.spec.kubernetes.feature_gates.items():
+        known = facts.kubernetes_gate(minor, name)
+        if value and known and known.stage == "alpha":
+            place = stack.document.key_place(("spec", "kubernetes", "featureGates", name))
+            yield f"the alpha gate {name} of Kubernetes {minor}", place
+    for index, driver in enumerate(stack.value.spec.dra_drivers):
+        for name, value in driver.feature_gates.items():
+            fact = facts.nvidia_gate(driver.version, name) if is_nvidia_package(driver.name, facts) else None
+            if value and (fact is None or fact.stage == "alpha" or not fact.default):
+                stage = fact.stage if fact else "not known to be stable"
+                gate = f"the gate {name} ({stage}) of {driver.name} {driver.version}"
+                yield gate, stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
+
+
+def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, facts: Facts) -> Finding:
+    driver = stack.value.spec.dra_drivers[index]
+    place = stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
+    release = f"{driver.name} {driver.version}"
+    known = [
+        fact.name
+        for fact in facts.nvidia_gates
+        if (gate := facts.nvidia_gate(driver.version, fact.name)) and gate.stage != "absent"
+    ]
+    if not read:
+        releases = sorted({fact.release for fact in facts.nvidia_gate_releases if fact.release[0].isdigit()})
+        what = f"which gates {release} has isn't known here, and the stack sets {name}"
+        fix = f"remove the gate, or choose a release whose gates are known: {', '.join(releases)}"
+        why = "whether the plugin starts with it, and what it excludes, isn't guessed"
+        return _finding("gate-unknown", place, what, why, "nvidia-gate-releases.json", fix)
+    since = next((fact.since for fact in facts.nvidia_gates if fact.name == name), None)
+    later = f" (it came with {since})" if since else ""
+    why = "the plugin exits when a gate is set that it doesn't know: no device is published"
+    what = f"{release} has no feature gate {name}{later}"
+    return _finding("gate-unknown", place, what, why, "nvidia-gate-releases.json", _name_known(name, known))
+
+
+def _check_rules(stack: Spec[Stack], index: int, facts: Facts) -> list[Finding]:
+    driver = stack.value.spec.dra_drivers[index]
+    enabled = [name for name, value in build_driver_gates(driver, facts).items() if value]
+    defaults = {fact.setting: fact.word for fact in facts.driver_settings if fact.is_default}
+    settings = {name: str(word) for name, word in driver.settings.items() if str(word) != defaults.get(name)}
+    problems = []
+    for rule in facts.broken_gate_rules(driver.version, enabled, settings):
+        if rule.by == "forcedOff" and rule.gate not in driver.feature_gates:
+            continue  # on by default, and nobody asked for it
+        path = _rule_path(driver, rule)
+        place = stack.document.key_place(("spec", "draDrivers", index, *path)) if path else None
+        problems.append(
+            Finding(
+                code="gate-conflict",
+                severity="error" if rule.by == "enforced" else "warning",
+                place=place or stack.place("spec", "draDrivers", index, "version"),
+                what=f"{driver.name} {driver.version} {_say_rule(rule, settings)}",
+                why=_WHY[rule.by if rule.by != "enforced" else rule.at],
+                rule=f"poolwright facts, nvidia-gate-rules.json: {rule.by}",
+                fix=_mend_rule(rule),
+            )
+        )
+    return problems
+
+
+_WHY: Final = {
+    "start": "the plugin exits at its start: no device is published, and none that is claimed can be prepared",
+    "render": "the chart refuses to render",
+    "claim": "the driver refuses to prepare such a claim, on the node, after it was scheduled",
+    "documented": "it is written down, and the code doesn't check it: which of the two holds isn't known",
+    "forcedOff": "the gate is turned off without a word: what needs it is missing, though the stack has it on",
+}
+
+
+def _rule_path(driver: DraDriver, rule: GateRuleFact) -> tuple[str, str] | None:
+    """The line of the driver that breaks a rule; None: all that does is on by default."""
+    for gate in (rule.gate, rule.other_gate):
+        if gate in driver.feature_gates:
+            return "featureGates", str(gate)
+    return ("settings", rule.setting) if rule.setting in driver.settings else None
+
+
+def _say_rule(rule: GateRuleFact, settings: Mapping[str, str]) -> str:
+    setting = f"{rule.setting}: {settings.get(rule.setting, '')}" if rule.setting else ""
+    if rule.relation == "refused":
+        return f"has {setting}, which is refused whatever else is set"
+    one = rule.gate or setting
+    other = rule.other_gate or setting
+    if rule.relation == "needs":
+        return f"has {one} on without {other}, which it needs" if rule.gate else f"has {one} without the gate {other}"
+    return f"has {one} on together with {other}, which exclude each other"
+
+
+def _mend_rule(rule: GateRuleFact) -> str:
+    if rule.relation == "refused":
+        return f"remove the setting {rule.setting}"
+    if rule.relation == "needs":
+        return f"set {rule.other_gate}: true, or turn {rule.gate} off" if rule.gate else f"set {rule.other_gate}: true"
+    return f"turn {rule.gate} or {rule.other_gate} off" if rule.other_gate else f"set {rule.gate}: false"
+
+
+def _check_needs(stack: Spec[Stack], index: int, minor: str, facts: Facts) -> list[Finding]:
+    driver = stack.value.spec.dra_drivers[index]
+    on = {name for name, value in build_driver_gates(driver, facts).items() if value}
+    kubernetes = facts.effective_gates(minor, stack.value.spec.kubernetes.feature_gates)
+    problems, found = [], set()
+    for need in facts.nvidia_gate_needs:
+        if need.name in on and not kubernetes.get(need.kubernetes_gate):
+            where = ", ".join(need.components)
+            what = f"has {need.name} on, which needs the Kubernetes gate {need.kubernetes_gate}, off in {minor}"
+            fact = facts.kubernetes_gate(minor, need.kubernetes_gate)
+            known = fact is not None and fact.stage != "absent"
+            fix = f"set {need.kubernetes_gate}: true in the stack's kubernetes.featureGates ({where}), or turn"
+            fix = f"{fix if known else 'choose a later Kubernetes, or turn'} {need.name} off"
+            problems.append(_need(stack, index, need.name, what, "nvidia-gate-needs.json", fix))
+            found.add(need.name)
+    for gate in facts.nvidia_gates:
+        if gate.name in on - found and gate.kubernetes_minimum and _key(minor) < _key(gate.kubernetes_minimum):
+            what = f"has {gate.name} on, which needs Kubernetes {gate.kubernetes_minimum}; the stack runs {minor}"
+            fix = f"turn {gate.name} off, or choose a later Kubernetes"
+            problems.append(_need(stack, index, gate.name, what, "nvidia-gates.json", fix))
+    return problems
+
+
+def _need(stack: Spec[Stack], index: int, gate: str, what: str, table: str, fix: str) -> Finding:
+    driver = stack.value.spec.dra_drivers[index]
+    path = ("spec", "draDrivers", index, "featureGates", gate)
+    place = stack.document.key_place(path) if gate in driver.feature_gates else stack.place(*path)
+    why = "the API server drops what the driver publishes with the gate, or the plugin can't publish at all"
+    return _finding("gate-kubernetes", place, f"{driver.name} {driver.version} {what}", why, table, fix)
+
+
+def _key(minor: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in minor.split("."))
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _name_known(name: str, known: Collection[str]) -> str:
+    import difflib  # here: nothing but this message needs it
+
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"{hint}remove it, or name one of: {', '.join(sorted(known))}"
+
+
+def _finding(code: str, place: Place, what: str, why: str, table: str, fix: str) -> Finding:
+    rule = f"poolwright facts, {table}"
+    return Finding(code=code, severity="error", place=place, what=what, why=why, rule=rule, fix=fix)
