@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from fleet import ENVELOPE, edit, load_closures, read_fleet
+from fleet import ENVELOPE, edit, load_closures, read_small_fleet
 from poolwright.catalog.closure import BaseClosure
 from poolwright.objects.unit import build_objects
 
@@ -21,7 +21,7 @@ def expand(argument: str) -> str:
 
 @pytest.mark.parametrize("name", ["example.com/llama", "$(POD_NAME)", "$$HOME", "a$b", "$", "$$(X)"])
 def test_a_dollar_in_a_model_name_is_a_dollar(name: str) -> None:
-    files = edit(read_fleet(), ENVELOPE, ("name: example.com/llama-3.3-70b-fp8", f"name: '{name}'"))
+    files = edit(read_small_fleet(), ENVELOPE, ("name: example.com/llama-3.3-70b-fp8", f"name: '{name}'"))
     bases = [closure for closure in load_closures(files) if isinstance(closure, BaseClosure)]
     (deployment,) = [document for document in build_objects(bases[0]) if document["kind"] == "Deployment"]
     (engine,) = deployment["spec"]["template"]["spec"]["containers"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -17,8 +18,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet import ENVELOPE, Files, Scalar, edit, list_scalars, list_specs, load_unit, read_fleet, write_scalars
-from fleet_variants import large_fleet, shared_fleet
+from fleet import ENVELOPE, Files, Scalar, edit, list_scalars, list_specs, load_unit, read_small_fleet, write_scalars
+from fleet_variants import add_vendor, large_fleet, shared_fleet
 from poolwright.catalog import facts
 from poolwright.catalog.facts import FACT_FILES, parse_facts
 from poolwright.objects.built import Built, list_changes, list_leaves
@@ -36,7 +37,7 @@ from spec_values import FIXED, OTHER_VALUES
 # Files that edited paths lead to.
 _OTHER_FILES: Files = {"models/another.json": b"{}"}
 PROJECTS: Mapping[str, Files] = {
-    "example": {**read_fleet(), **_OTHER_FILES},
+    "example": {**add_vendor(read_small_fleet()), **_OTHER_FILES},
     "shared": {**shared_fleet(), **_OTHER_FILES},
     "large": {**large_fleet(), **_OTHER_FILES},
 }
@@ -66,7 +67,7 @@ MORE_VALUES: Mapping[str, tuple[str, ...]] = {
     "Pool.spec.deviceClasses.attributes.type": ("mig", "gpu"),
     "Pool.spec.tolerations.effect": ("NoExecute", "NoSchedule"),
     "Envelope.spec.engine.imageName": ("another", "vllm"),
-    "Placement.spec.minReplicas": ("2", "3"),
+    "Placement.spec.minReplicas": ("2", "3", "1"),
     "Placement.spec.lane": ("experiment", "baseline"),
 }
 TABLES = Path(facts.__file__).parent / "tables"
@@ -84,6 +85,8 @@ def _repeat(name: str, text: bytes) -> bytes:
 # Another driver shows the same arithmetic in the same way: else no project with another driver would load.
 TWO_DRIVERS = parse_facts({name: _repeat(name, (TABLES / name).read_bytes()) for name in FACT_FILES})
 
+# Maps that are named, for what follows from their being there.
+NAMED_MAPS = ("spec.model.source.persistentVolumeClaim",)
 Leaf = tuple[int, str]  # the object's number, and the pointer to the field
 
 
@@ -106,10 +109,10 @@ def trace_in(files: Files, cluster: str, unit: str) -> tuple[Built, ...]:
         on = resolve_cluster(specs, cluster)[0]
         assert on is not None
         pools = tuple(pool for pool in specs.pools if pool.value.spec.cluster_name == cluster)
-        return trace_platform(on, pools, TWO_DRIVERS)
+        return trace_platform(specs, on, pools, TWO_DRIVERS)
     resolved = [resolve_placement(specs, placement)[0] for placement in specs.placements]
     (found,) = (r for r in resolved if r and (r.on.cluster.name, r.placement.value.identity) == (cluster, unit))
-    return trace_unit(found, TWO_DRIVERS, files)
+    return trace_unit(specs, found, TWO_DRIVERS, files)
 
 
 @cache
@@ -118,7 +121,9 @@ def list_named(unit: Unit) -> Mapping[Leaf, tuple[Scalar, ...]]:
     by_place = {_place_key(PROJECTS[unit[0]], scalar): scalar for scalar in scalars_of(unit[0])}
     return {
         (number, pointer): tuple(
-            by_place[place.file, place.line, place.column] for place in places if not place.field.endswith("(default)")
+            by_place[place.file, place.line, place.column]
+            for place in places
+            if not place.field.endswith(("(default)", *NAMED_MAPS))
         )
         for number, built in enumerate(trace(unit))
         for pointer, places in built.origins.items()
@@ -221,6 +226,24 @@ def test_editing_a_named_line_changes_the_field(unit: Unit) -> None:
     assert untrue == []
 
 
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if unit[2] != "platform"], ids="/".join)
+def test_another_source_of_the_model_changes_what_is_named_with_the_source(unit: Unit) -> None:
+    project, cluster, name = unit
+    named = {
+        (number, pointer): {place.file for place in places if place.field in NAMED_MAPS}
+        for number, built in enumerate(trace(unit))
+        for pointer, places in built.origins.items()
+        if any(place.field in NAMED_MAPS for place in places)
+    }
+    (file,) = set().union(*named.values())
+    text = PROJECTS[project][file].decode()
+    (source,) = re.findall(r"persistentVolumeClaim: \{.*?\}", text)
+    hub = f"huggingFace: {{endpoint: 'https://hub.example.com', repository: a/b, revision: {'a' * 40}}}"
+    changed = changed_in(unit, {**PROJECTS[project], file: text.replace(source, hub).encode()}, cluster, name)
+    assert changed is not None
+    assert named.keys() <= changed
+
+
 # Another value there picks another spec that exists: what the field follows from then is that spec's line.
 PICKS_ANOTHER = ("Placement.spec.envelope.version",)
 
@@ -300,12 +323,26 @@ def test_fields_that_follow_from_nothing_are_the_renderer_s_own() -> None:
         "/metadata/labels/app.kubernetes.io~1managed-by": "poolwright",
         "/spec/strategy/type": "RollingUpdate",
         "/spec/template/metadata/labels/app.kubernetes.io~1managed-by": "poolwright",
+        # It has a surge, and a batch unit none: the tier alone can't be edited.
+        "/metadata/labels/poolwright.dev~1tier": "interactive",
+        "/spec/template/metadata/labels/poolwright.dev~1tier": "interactive",
     } | {
         f"/spec/template/spec/{pointer}": value
         for pointer, value in {
             "automountServiceAccountToken": False,
             "containers/0/command/0": "vllm",
             "containers/0/command/1": "serve",
+            "containers/0/env/0/name": "POOLWRIGHT_CLAIM_TEMPLATE",
+            "containers/0/env/1/name": "POOLWRIGHT_CLUSTER",
+            "containers/0/env/2/name": "POOLWRIGHT_ROUTER_POOL",
+            "containers/0/env/3/name": "POOLWRIGHT_UNIT",
+            "containers/0/env/4/name": "POD_NAME",
+            "containers/0/env/4/valueFrom/fieldRef/fieldPath": "metadata.name",
+            "containers/0/env/5/name": "POD_UID",
+            "containers/0/env/5/valueFrom/fieldRef/fieldPath": "metadata.uid",
+            "containers/0/env/6/name": "NODE_NAME",
+            "containers/0/env/6/valueFrom/fieldRef/fieldPath": "spec.nodeName",
+            "containers/0/env/7/name": "OTEL_RESOURCE_ATTRIBUTES",
             "containers/0/livenessProbe/failureThreshold": 6,
             "containers/0/livenessProbe/httpGet/path": "/health",
             "containers/0/livenessProbe/httpGet/port": "http",
@@ -318,18 +355,13 @@ def test_fields_that_follow_from_nothing_are_the_renderer_s_own() -> None:
             "containers/0/readinessProbe/httpGet/path": "/v1/models",
             "containers/0/readinessProbe/httpGet/port": "http",
             "containers/0/readinessProbe/periodSeconds": 5,
-            "containers/0/resources/claims/0/name": "devices",
             "containers/0/startupProbe/httpGet/path": "/v1/models",
             "containers/0/startupProbe/httpGet/port": "http",
             "containers/0/startupProbe/periodSeconds": 10,
-            "containers/0/volumeMounts/0/mountPath": "/models",
-            "containers/0/volumeMounts/0/name": "models",
-            "containers/0/volumeMounts/0/readOnly": True,
             "containers/0/volumeMounts/1/mountPath": "/dev/shm",
             "containers/0/volumeMounts/1/name": "shm",
+            "priorityClassName": "poolwright-interactive",
             "resourceClaims/0/name": "devices",
-            "volumes/0/name": "models",
-            "volumes/0/persistentVolumeClaim/readOnly": True,
             "volumes/1/emptyDir/medium": "Memory",
             "volumes/1/name": "shm",
         }.items()
@@ -346,7 +378,11 @@ def test_a_value_that_stands_by_default_is_named_with_its_nearest_parent() -> No
 
 def test_a_namespace_of_two_pools_is_named_with_both_and_no_other_is() -> None:
     platform = trace(("shared", "east", "platform"))
-    named = {built.document["metadata"]["name"]: built.origins["/metadata/name"] for built in platform}
+    named = {
+        built.document["metadata"]["name"]: built.origins["/metadata/name"]
+        for built in platform
+        if built.document["kind"] in ("Namespace", "DeviceClass")
+    }
     second = "specs/second-pool.yaml"
     assert named == {
         "another-namespace": (Place("specs/pool.yaml", 31, 13, "spec.namespaces[1].name"),),
@@ -355,6 +391,7 @@ def test_a_namespace_of_two_pools_is_named_with_both_and_no_other_is() -> None:
             Place("specs/pool.yaml", 30, 13, "spec.namespaces[0].name"),
             Place(second, 11, 37, "spec.namespaces[1].name"),
         ),
+        "poolwright": (),  # of the dashboard
         "zeta": (Place(second, 11, 23, "spec.namespaces[0].name"),),
         "a-class": (Place(second, 10, 14, "spec.deviceClasses[1].name"),),
         "interactive-80g": (Place("specs/pool.yaml", 12, 13, "spec.deviceClasses[0].name"),),
@@ -386,7 +423,7 @@ def test_what_changed(case: str) -> None:
 
 
 def test_two_objects_of_a_kind_that_are_renamed_at_once_keep_their_own_values() -> None:
-    text = read_fleet()["poolwright.yaml"]
+    text = read_small_fleet()["poolwright.yaml"]
     (document,) = parse_documents(text, "poolwright.yaml")
 
     def build(changed: Mapping[str, Any]) -> list[Object]:

@@ -1,10 +1,11 @@
-"""The ResourceClaimTemplate of a unit: which devices each of its pods claims."""
+"""The claim of a unit: which devices each of its pods has, or which ones all its pods and their consumers share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from poolwright.catalog.closure import UnitClosure
+from poolwright.catalog.closure import ClaimedClass, EnvelopeClosure, UnitClosure
 from poolwright.catalog.device_class import version_selector
 from poolwright.objects.kubernetes import (
     CLAIM_WAVE,
@@ -16,29 +17,61 @@ from poolwright.objects.kubernetes import (
     UNIT,
     Object,
 )
+from poolwright.specs.claim_plan import ENGINE_CONTAINER, PlannedRequest, plan_constraints, plan_requests
 from poolwright.specs.digest import digest_value, short_hex
 
 POD_CLAIM: Final = "devices"  # what the pod calls its claim
-REQUEST: Final = "gpu"
+_CLAIM: Final = "ResourceClaim"
+_TEMPLATE: Final = "ResourceClaimTemplate"
 
 
-def build_claim_template(closure: UnitClosure) -> Object:
-    """The template that every pod of the unit gets its claim from.
+def build_claims(closure: UnitClosure) -> tuple[Object, ...]:
+    """The unit's one claim object: a template that every pod gets its own claim from, or a named claim.
 
-    A template's spec can't be changed once it exists, so the name carries it: the first 10 hex digits of the digest of
-    the whole `.spec`. A new spec is a new object, and the workload follows by name; the old one is pruned last, when
-    the new pods are healthy. Defaults of the API server are written out, so that Argo CD sees no difference.
+    Neither's spec can be changed once it exists. A template's name therefore carries it: the first 10 hex digits of the
+    digest of the whole `.spec`. A new spec is a new object, and the workload follows by name; the old one is pruned
+    last, when the new pods are healthy. A named claim has the envelope's name for it, and a new spec takes a new one.
+    Defaults of the API server are written out, so that Argo CD sees no difference.
+
+    Raises: ValueError if the pattern is `named` and there is no name: `check_envelope` refuses that.
     """
     labels = {**MANAGED_BY, ENVELOPE: closure.envelope.name, UNIT: closure.unit}
-    spec = {
-        "metadata": {"labels": labels},
-        "spec": {"devices": {"requests": [{"name": REQUEST, "exactly": _build_request(closure)}]}},
-    }
+    claim, devices = closure.envelope.spec.claim, {"devices": _build_devices(closure)}
+    if claim.pattern == "named":
+        if claim.name is None:
+            raise ValueError(f"{closure.unit}: a named claim without a name")
+        return (_build_object(closure, _CLAIM, claim.name, labels, devices),)
+    spec = {"metadata": {"labels": labels}, "spec": devices}
+    name = f"{closure.unit}-{POD_CLAIM}-{short_hex(digest_value(spec), 10)}"
+    return (_build_object(closure, _TEMPLATE, name, labels, spec),)
+
+
+def pod_claim(closure: UnitClosure, claims: Sequence[Object]) -> Object:
+    """The entry of a pod's resourceClaims, for each of the unit's own pods.
+
+    claims: what `build_claims` gave for the closure.
+    """
+    (claim,) = claims
+    field = "resourceClaimName" if closure.envelope.spec.claim.pattern == "named" else "resourceClaimTemplateName"
+    return {"name": POD_CLAIM, field: claim["metadata"]["name"]}
+
+
+def claim_requests(envelope: EnvelopeClosure, container: str) -> list[Object]:
+    """What a container of the pod has in resources.claims: all of the pod's devices, or nothing.
+
+    Who uses the devices follows from the envelope alone, so it stands in the base.
+    """
+    claim = envelope.spec.claim
+    users = claim.containers if claim.pattern == "perPodShared" else (ENGINE_CONTAINER,)
+    return [{"name": POD_CLAIM}] if container in users else []
+
+
+def _build_object(closure: UnitClosure, kind: str, name: str, labels: dict[str, str], spec: Object) -> Object:
     return {
         "apiVersion": f"resource.k8s.io/{closure.on.resource_api}",
-        "kind": "ResourceClaimTemplate",
+        "kind": kind,
         "metadata": {
-            "name": f"{closure.unit}-{POD_CLAIM}-{short_hex(digest_value(spec), 10)}",
+            "name": name,
             "namespace": closure.envelope.spec.namespace,
             "labels": {**labels, PART_OF: closure.on.project},
             "annotations": {SYNC_OPTIONS: "PruneLast=true", SYNC_WAVE: CLAIM_WAVE},
@@ -47,14 +80,36 @@ def build_claim_template(closure: UnitClosure) -> Object:
     }
 
 
-def _build_request(closure: UnitClosure) -> Object:
-    request: Object = {
-        "deviceClassName": closure.device_class.name,
-        "allocationMode": "ExactCount",
-        "count": closure.envelope.spec.topology.tensor_parallel,
-    }
-    native = closure.compute_class
-    if native is not None:
-        expression = version_selector(closure.device_class.driver, native.attribute, native.minimum)
-        request["selectors"] = [{"cel": {"expression": expression}}]
-    return request
+def _build_devices(closure: UnitClosure) -> Object:
+    spec = closure.envelope.spec
+    devices: Object = {"requests": [_build_request(closure, request) for request in plan_requests(spec)]}
+    if constraints := plan_constraints(spec):
+        devices["constraints"] = [
+            {"requests": list(requests), "matchAttribute": attribute} for requests, attribute in constraints
+        ]
+    return devices
+
+
+def _build_request(closure: UnitClosure, request: PlannedRequest) -> Object:
+    if request.extra is not None:
+        wanted = _build_devices_of(closure.extra_classes[request.extra].name, request.count)
+        return {"name": request.name, "exactly": wanted}
+    ways = [
+        {**_build_devices_of(way.device_class.name, request.count), **_build_selectors(way)}
+        for way in closure.alternatives
+    ]
+    if len(ways) == 1:
+        return {"name": request.name, "exactly": ways[0]}
+    return {"name": request.name, "firstAvailable": [{"name": way["deviceClassName"], **way} for way in ways]}
+
+
+def _build_devices_of(class_name: str, count: int) -> Object:
+    return {"deviceClassName": class_name, "allocationMode": "ExactCount", "count": count}
+
+
+def _build_selectors(way: ClaimedClass) -> Object:
+    """The native arithmetic that the envelope asks for, as the devices of this class's driver show it."""
+    if way.native is None:
+        return {}
+    expression = version_selector(way.device_class.driver, way.native.attribute, way.native.minimum)
+    return {"selectors": [{"cel": {"expression": expression}}]}

@@ -1,70 +1,115 @@
-"""The serving engine's container: arguments, probes, volumes."""
+"""The serving engine's container, what stands beside it in the pod, and the volumes they share."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from poolwright.catalog.closure import EnvelopeClosure
+from poolwright.catalog.dialect import ENGINE_PORT, Dialect
+from poolwright.objects.claim import claim_requests
+from poolwright.objects.engine_args import MODELS_MOUNT, build_args
 from poolwright.objects.kubernetes import Object
-from poolwright.specs.envelope import Resources
+from poolwright.objects.lineage import build_lineage_env
+from poolwright.specs.claim_plan import ENGINE_CONTAINER
+from poolwright.specs.envelope import HuggingFaceSource, Resources, Sidecar
 
-CONTAINER: Final = "engine"
+# A replica is one pod, or a group of pods of which the leader alone takes requests.
+Role = Literal["single", "leader", "worker"]
+
 PORT_NAME: Final = "http"
-_PORT: Final = 8000  # vLLM's default
-_MODELS_MOUNT: Final = "/models"
+TOKEN_KEY: Final = "token"  # noqa: S105 (the key in the Secret, not a token)
 _STARTUP_PERIOD_S: Final = 10
-# The HTTP server can answer /health before the model does; listing models is the stricter sign that it serves.
-_READY_PATH: Final = "/v1/models"
-_ALIVE_PATH: Final = "/health"
 
 
-def build_engine(envelope: EnvelopeClosure, pod_claim: str) -> Object:
-    """The container of a vLLM engine that serves the envelope's model on the devices of the pod's claim.
+def build_engine(envelope: EnvelopeClosure, role: Role = "single") -> Object:
+    """The container of the engine that serves the envelope's model on the devices of the pod's claim.
 
-    The image is the envelope's imageName: every overlay puts the stack's image in its place.
-    Source: vLLM command line, `vllm serve`.
+    The image is the envelope's imageName: every overlay puts the stack's image in its place. An engine of the team's
+    own has neither arguments but the envelope's, nor a port, nor probes: its template gives them.
     """
-    spec = envelope.spec
-    timeout_s = -(-spec.startup.timeout.milliseconds // 1000)
-    return {
-        "name": CONTAINER,
-        "image": spec.engine.image_name or spec.engine.type,
-        "command": ["vllm", "serve"],
-        "args": _build_args(envelope),
-        "ports": [{"name": PORT_NAME, "containerPort": _PORT, "protocol": "TCP"}],
-        "resources": {**_build_resources(spec.engine.resources), "claims": [{"name": pod_claim}]},
-        "startupProbe": _probe(_READY_PATH, _STARTUP_PERIOD_S, max(1, -(-timeout_s // _STARTUP_PERIOD_S))),
-        "readinessProbe": _probe(_READY_PATH, 5, 3),
-        "livenessProbe": _probe(_ALIVE_PATH, 10, 6),
+    spec, dialect = envelope.spec, envelope.dialect
+    engine: Object = {
+        "name": ENGINE_CONTAINER,
+        "image": engine_image(envelope),
+        **(build_command(envelope, dialect, role) if dialect else {"args": list(spec.engine.args)}),
+        "env": [*build_lineage_env(envelope), *_build_hub_env(envelope)],
+        "resources": {
+            **_build_resources(spec.engine.resources),
+            "claims": claim_requests(envelope, ENGINE_CONTAINER),
+        },
         "volumeMounts": [
-            {"name": "models", "mountPath": _MODELS_MOUNT, "readOnly": True},
+            *([_MODELS] if spec.model.source.persistent_volume_claim else []),
             {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 (shared memory between the engine's own processes)
         ],
     }
+    if dialect and role != "worker":
+        engine["ports"] = [{"name": PORT_NAME, "containerPort": ENGINE_PORT, "protocol": "TCP"}]
+        engine |= build_probes(envelope, dialect)
+    return engine
+
+
+def build_command(envelope: EnvelopeClosure, dialect: Dialect, role: Role) -> Object:
+    """Command and arguments in the dialect of a version of the engine."""
+    return {
+        "command": list(dialect.command),
+        "args": build_args(envelope.spec, dialect, worker=role == "worker"),
+    }
+
+
+def build_probes(envelope: EnvelopeClosure, dialect: Dialect) -> Object:
+    """The probes: until the start-up's has succeeded, which may take as long as the envelope says, the others wait."""
+    timeout_s = -(-envelope.spec.startup.timeout.milliseconds // 1000)
+    return {
+        "startupProbe": _probe(dialect.startup_path, _STARTUP_PERIOD_S, max(1, -(-timeout_s // _STARTUP_PERIOD_S))),
+        "readinessProbe": _probe(dialect.readiness_path, 5, 3),
+        "livenessProbe": _probe(dialect.liveness_path, 10, 6),
+    }
+
+
+def build_sidecars(envelope: EnvelopeClosure) -> list[Object]:
+    """The containers beside the engine's, by name; those that share the claim mention it."""
+    return [_build_sidecar(envelope, sidecar) for sidecar in sorted(envelope.spec.sidecars, key=lambda s: s.name)]
 
 
 def build_volumes(envelope: EnvelopeClosure) -> list[Object]:
-    """The volumes of the engine's pod: the model's files, and shared memory for tensor-parallel ranks."""
-    claim_name = envelope.spec.model.source.persistent_volume_claim.claim_name
+    """The volumes of the pod: the model's files if they are in one, and shared memory for the engine's ranks."""
+    volume = envelope.spec.model.source.persistent_volume_claim
+    models = {"claimName": volume.claim_name, "readOnly": True} if volume else None
     return [
-        {"name": "models", "persistentVolumeClaim": {"claimName": claim_name, "readOnly": True}},
+        *([{"name": "models", "persistentVolumeClaim": models}] if models else []),
         {"name": "shm", "emptyDir": {"medium": "Memory"}},
     ]
 
 
-def _build_args(envelope: EnvelopeClosure) -> list[str]:
-    spec = envelope.spec
+def engine_image(envelope: EnvelopeClosure) -> str:
+    """What the base calls the serving image."""
+    return envelope.spec.engine.image_name or envelope.spec.engine.type
+
+
+_MODELS: Final[Object] = {"name": "models", "mountPath": MODELS_MOUNT, "readOnly": True}
+
+
+def _build_sidecar(envelope: EnvelopeClosure, sidecar: Sidecar) -> Object:
+    claims = claim_requests(envelope, sidecar.name)
+    resources = {**_build_resources(sidecar.resources), **({"claims": claims} if claims else {})}
+    return {
+        "name": sidecar.name,
+        "image": sidecar.image,
+        **({"ports": [{"containerPort": sidecar.port, "protocol": "TCP"}]} if sidecar.port else {}),
+        **({"resources": resources} if resources else {}),
+    }
+
+
+def _build_hub_env(envelope: EnvelopeClosure) -> list[Object]:
+    hub = envelope.spec.model.source.hugging_face
+    return _build_hub(hub) if hub and not envelope.spec.model.source.persistent_volume_claim else []
+
+
+def _build_hub(hub: HuggingFaceSource) -> list[Object]:
+    token = {"secretKeyRef": {"name": hub.token_secret_name, "key": TOKEN_KEY}}
     return [
-        f"{_MODELS_MOUNT}/{spec.model.source.persistent_volume_claim.path}",
-        # Kubernetes expands $(NAME) in arguments, and reads $$ as $.
-        f"--served-model-name={spec.model.name.replace('$', '$$')}",
-        f"--tensor-parallel-size={spec.topology.tensor_parallel}",
-        f"--dtype={spec.precision.compute}",
-        f"--kv-cache-dtype={spec.precision.kv_cache}",
-        f"--max-model-len={spec.load.context_tokens}",
-        f"--max-num-seqs={spec.load.batch.max_sequences}",
-        f"--max-num-batched-tokens={spec.load.batch.max_tokens}",
-        f"--gpu-memory-utilization={spec.engine.device_memory_percent / 100:.2f}",
+        {"name": "HF_ENDPOINT", "value": hub.endpoint},
+        *([{"name": "HF_TOKEN", "valueFrom": token}] if hub.token_secret_name else []),
     ]
 
 

@@ -5,37 +5,45 @@ from __future__ import annotations
 from typing import Final
 
 from poolwright.catalog.closure import EnvelopeClosure
-from poolwright.objects.claim import POD_CLAIM
-from poolwright.objects.engine import PORT_NAME, build_engine, build_volumes
+from poolwright.catalog.dialect import ENGINE_PORT
+from poolwright.objects.engine import PORT_NAME
 from poolwright.objects.kubernetes import (
-    ENVELOPE,
     ENVELOPE_DIGEST,
     ENVELOPE_VERSION,
-    MANAGED_BY,
-    MODEL_DIGEST,
     OWNER,
     SYNC_WAVE,
     UNIT,
     WORKLOAD_WAVE,
     Object,
 )
+from poolwright.objects.leader_worker_set import LEADER_ONLY, build_leader_worker_set
+from poolwright.objects.pod import build_pod, unit_labels
 from poolwright.specs.canonical import canonical_json
 
-SERVICE_PORT: Final = 8000
+SERVICE_PORT: Final = ENGINE_PORT
 _LEAST_PROGRESS_S: Final = 600  # Kubernetes' own default
 
 
 def build_envelope(envelope: EnvelopeClosure) -> tuple[Object, ...]:
-    """Service, envelope record and Deployment, in this order, as if the unit had the envelope's name.
+    """Service, envelope record and workload, in this order, as if the unit had the envelope's name.
 
     What a cluster decides is missing: replicas, strategy, the claim, the image, pool and tier, zone, tolerations.
+
+    Raises: ValueError if the envelope has a template and the closure not what it gives.
     """
-    return _build_service(envelope), _build_record(envelope), _build_deployment(envelope)
+    if envelope.workload is None and envelope.spec.engine.template is not None:
+        raise ValueError(f"{envelope.name}: the workload's template wasn't rendered")
+    return _build_service(envelope), _build_record(envelope), envelope.workload or build_workload(envelope)
 
 
 def record_name(unit: str) -> str:
     """Name of the ConfigMap that holds a unit's envelope record."""
     return f"{unit}-envelope"
+
+
+def leader_selector(envelope: EnvelopeClosure) -> dict[str, str]:
+    """What a selector needs beside the unit's label to find only pods that take requests."""
+    return dict(LEADER_ONLY) if envelope.spec.topology.nodes > 1 else {}
 
 
 def _build_service(envelope: EnvelopeClosure) -> Object:
@@ -44,7 +52,7 @@ def _build_service(envelope: EnvelopeClosure) -> Object:
         "kind": "Service",
         "metadata": _metadata(envelope, envelope.name),
         "spec": {
-            "selector": {UNIT: envelope.name},
+            "selector": {UNIT: envelope.name, **leader_selector(envelope)},
             "ports": [{"name": PORT_NAME, "port": SERVICE_PORT, "targetPort": PORT_NAME}],
         },
     }
@@ -62,14 +70,17 @@ def _build_record(envelope: EnvelopeClosure) -> Object:
     }
 
 
-def _build_deployment(envelope: EnvelopeClosure) -> Object:
-    timeout_s = -(-envelope.spec.startup.timeout.milliseconds // 1000)
+def build_workload(envelope: EnvelopeClosure) -> Object:
+    """The workload that runs the envelope's pods and nothing else; a team's template adds to it."""
     metadata = _metadata(envelope, envelope.name)
     metadata["annotations"] = {
         SYNC_WAVE: WORKLOAD_WAVE,
         ENVELOPE_DIGEST: envelope.digest,
         ENVELOPE_VERSION: envelope.version,
     }
+    if envelope.spec.topology.nodes > 1:
+        return build_leader_worker_set(envelope, metadata)
+    timeout_s = -(-envelope.spec.startup.timeout.milliseconds // 1000)
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -78,31 +89,11 @@ def _build_deployment(envelope: EnvelopeClosure) -> Object:
             # Twice the start-up: a pod may wait as long again for its devices to be given back.
             "progressDeadlineSeconds": max(_LEAST_PROGRESS_S, 2 * timeout_s),
             "selector": {"matchLabels": {UNIT: envelope.name}},
-            "template": {
-                "metadata": {
-                    "labels": {**_labels(envelope), ENVELOPE_VERSION: _label_value(envelope.version)},
-                    # On the pod: new weights behind one path must restart it.
-                    "annotations": {MODEL_DIGEST: envelope.spec.model.digest},
-                },
-                "spec": {
-                    "automountServiceAccountToken": False,
-                    "containers": [build_engine(envelope, POD_CLAIM)],
-                    "volumes": build_volumes(envelope),
-                },
-            },
+            "template": build_pod(envelope),
         },
     }
 
 
-def _label_value(version: str) -> str:
-    """A semantic version as a label's value, which has no `+` and no `-` at the end; it is for people to select by."""
-    return version.replace("+", "_").rstrip("_-")
-
-
-def _labels(envelope: EnvelopeClosure) -> dict[str, str]:
-    return {**MANAGED_BY, ENVELOPE: envelope.name, UNIT: envelope.name}
-
-
 def _metadata(envelope: EnvelopeClosure, name: str) -> Object:
-    labels = {**_labels(envelope), OWNER: envelope.spec.owner}
+    labels = {**unit_labels(envelope), OWNER: envelope.spec.owner}
     return {"name": name, "namespace": envelope.spec.namespace, "labels": labels}

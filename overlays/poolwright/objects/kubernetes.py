@@ -18,6 +18,7 @@ POOL: Final = "poolwright.dev/pool"
 POOL_VERSION: Final = "poolwright.dev/pool-version"
 LANE: Final = "poolwright.dev/lane"
 TIER: Final = "poolwright.dev/tier"
+ZONE_LABEL: Final = "topology.kubernetes.io/zone"  # the one node label that a workload may choose by
 
 SYNC_WAVE: Final = "argocd.argoproj.io/sync-wave"
 SYNC_OPTIONS: Final = "argocd.argoproj.io/sync-options"

@@ -69,20 +69,27 @@ def trace_objects(sources: Sequence[Source], links: Sequence[Link], build: Build
 def _measure(
     objects: Sequence[Object], sources: Sequence[Source], links: Sequence[Link], build: Build
 ) -> dict[tuple[int, str], frozenset[Place]]:
-    found: dict[tuple[int, str], set[End]] = {}
-    for link, changed in _list_changes(sources, links):
+    found: dict[tuple[int, str], set[Link]] = {}
+    single = [(end,) for link in links for end in link if len(link) > 1]
+    for link, changed in _list_changes(sources, [*links, *single]):
         try:
             after = build(changed)
         except ValueError:
             continue
         for number, new in _pair_objects(objects, after):
             for pointer in list_changes(objects[number], new):
-                found.setdefault((number, pointer), set()).update(link)
+                found.setdefault((number, pointer), set()).add(link)
     documents = {source.key: source.document for source in sources}
     return {
-        leaf: frozenset(_place(documents[end.key], end.path) for end in _innermost(ends))
-        for leaf, ends in found.items()
+        leaf: frozenset(_place(documents[end.key], end.path) for end in _innermost(_decisive(found_links)))
+        for leaf, found_links in found.items()
     }
+
+
+def _decisive(links: set[Link]) -> set[End]:
+    """The ends of the links; of one that holds an end which changes the field alone, only such ends."""
+    alone = {link[0] for link in links if len(link) == 1}
+    return {end for link in links for end in link if end in alone or not alone.intersection(link)}
 
 
 def _pair_objects(before: Sequence[Object], after: Sequence[Object]) -> Iterator[tuple[int, Object]]:

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from poolwright.specs.schema import Schema
 
-# Two for each format, so that at least one is not what stands there.
-_BY_FORMAT: Final[dict[str, tuple[str, str]]] = {
+# Two or more for each format, so that at least one is not what stands there.
+_BY_FORMAT: Final[dict[str, tuple[str, ...]]] = {
     "semver": ("9.8.7", "9.8.6"),
     "digest": ("sha256:" + "1" * 64, "sha256:" + "2" * 64),
     "image": ("registry.example.com/another/image:1", "registry.example.com/another/image:2"),
     "quantity": ("1234Mi", "1235Mi"),
-    "time-span": ("50h", "51h"),
+    "time-span": ("50h", "51h", "1s"),  # a short one too: an alert waits for the shorter of two
     "version-range": ("1.34.x", "1.35.x"),
     "relative-path": ("another/path", "another/place"),
     "qualified-name": ("another", "other"),

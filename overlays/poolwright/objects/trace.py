@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from poolwright.catalog.closure import build_platform_closure, build_unit_closure
+from poolwright.catalog.closure import (
+    ClusterApi,
+    EnvelopeClosure,
+    build_envelope_closure,
+    build_platform_closure,
+    build_unit_closure,
+    list_named_files,
+)
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.objects.built import Built
+from poolwright.objects.envelope import build_workload
 from poolwright.objects.kubernetes import Object
 from poolwright.objects.origins import End, Link, Source, trace_objects
 from poolwright.objects.unit import build_objects
@@ -30,48 +38,62 @@ from poolwright.specs.resolve import (
 )
 from poolwright.specs.stack import Stack
 
+Render = Callable[[EnvelopeClosure, Mapping[str, bytes]], Object]
 
-def trace_unit(resolved: ResolvedPlacement, facts: Facts, files: Mapping[str, bytes]) -> tuple[Built, ...]:
-    """The finished objects of a placement's unit, with their origins; files as for its closure."""
-    on = resolved.on
+
+def _no_template(envelope: EnvelopeClosure, _: Mapping[str, bytes]) -> Object:
+    raise ValueError(f"{envelope.name}: nobody to render its template")
+
+
+def trace_unit(
+    specs: Specs,
+    resolved: ResolvedPlacement,
+    facts: Facts,
+    files: Mapping[str, bytes],
+    render: Render = _no_template,
+) -> tuple[Built, ...]:
+    """The finished objects of a placement's unit, with their origins; files as for its closure.
+
+    specs:  the whole project's, where references are followed.
+    render: the workload that an envelope's template gives with these files. Raises ValueError where it gives none.
+    """
 
     def build(changed: Mapping[str, Any]) -> Sequence[Object]:
         placement = _reread(resolved.placement, Placement, changed)
-        specs = Specs(
-            projects=(_reread(on.project, Project, changed),),
-            stacks=(_reread(on.stack, Stack, changed),),
-            pools=(_reread(resolved.pool, Pool, changed),),
-            envelopes=(_reread(resolved.envelope, Envelope, changed),),
-            placements=(placement,),
-        )
-        again, problems = resolve_placement(specs, placement)
+        again, problems = resolve_placement(_reread_all(specs, changed), placement)
         if again is None:
             raise ValueError(problems[0].what)
-        path = again.envelope.value.spec.model.config_path
+        envelope = again.envelope.value
         # Another path stands for another file: that the name counts is what is asked here.
-        named = {**files, path: files.get(path, b"another file")}
-        return build_objects(build_unit_closure(again, _resource_api(again.on.stack, facts), facts, named))
+        named = {**dict.fromkeys(list_named_files(envelope), b"another file"), **files}
+        record = build_envelope_closure(envelope, named, facts)
+        closure = build_unit_closure(again, _cluster_api(again.on.stack, facts), facts, record)
+        template = closure.envelope.spec.engine.template
+        if template is not None:
+            # Nothing of another template is known: what is left without this one doesn't follow from it.
+            workload = render(closure.envelope, named) if template in files else build_workload(closure.envelope)
+            whole = msgspec.structs.replace(closure.envelope, workload=workload)
+            closure = msgspec.structs.replace(closure, envelope=whole)
+        return build_objects(closure)
 
-    sources = [_source(spec) for spec in (on.project, on.stack, resolved.pool, resolved.envelope, resolved.placement)]
+    on = resolved.on
+    placements = {spec.value.identity: spec for spec in (resolved.placement, resolved.router_owner)}
+    sources = [_source(spec) for spec in (on.project, on.stack, resolved.pool, resolved.envelope, *placements.values())]
     return trace_objects(sources, list(_unit_links(resolved)), build)
 
 
-def trace_platform(on: ResolvedCluster, pools: tuple[Spec[Pool], ...], facts: Facts) -> tuple[Built, ...]:
+def trace_platform(specs: Specs, on: ResolvedCluster, pools: tuple[Spec[Pool], ...], facts: Facts) -> tuple[Built, ...]:
     """The finished objects of a cluster's platform unit, with their origins; pools: all of the cluster."""
 
     def build(changed: Mapping[str, Any]) -> Sequence[Object]:
-        specs = Specs(
-            projects=(_reread(on.project, Project, changed),),
-            stacks=(_reread(on.stack, Stack, changed),),
-            pools=tuple(_reread(pool, Pool, changed) for pool in pools),
-            envelopes=(),
-            placements=(),
-        )
-        (cluster, *others) = {cluster_of(specs, pool)[0] for pool in specs.pools}
-        again = resolve_cluster(specs, cluster)[0] if cluster is not None and not others else None
+        all_specs = _reread_all(specs, changed)
+        reread = [(pool, cluster_of(all_specs, pool)[0]) for pool in (_reread(pool, Pool, changed) for pool in pools)]
+        here = tuple(pool for pool, cluster in reread if cluster is not None)  # without those that left the cluster
+        clusters = sorted({cluster for _, cluster in reread if cluster is not None})
+        again = resolve_cluster(all_specs, clusters[0])[0] if len(clusters) == 1 else None
         if again is None:
-            raise ValueError("a reference leads nowhere, or a pool has left the cluster")
-        return build_objects(build_platform_closure(again, specs.pools, _resource_api(again.stack, facts)))
+            raise ValueError("a reference leads nowhere, or no pool is left on the cluster")
+        return build_objects(build_platform_closure(again, here, _cluster_api(again.stack, facts)))
 
     sources = [_source(spec) for spec in (on.project, on.stack, *pools)]
     return trace_objects(sources, list(_platform_links(on, pools)), build)
@@ -90,20 +112,29 @@ def _platform_links(on: ResolvedCluster, pools: tuple[Spec[Pool], ...]) -> Itera
 
 def _unit_links(resolved: ResolvedPlacement) -> Iterator[Link]:
     on, pool, envelope, placement = resolved.on, resolved.pool, resolved.envelope, resolved.placement
-    device_class = pool.value.spec.device_classes.index(resolved.device_class)
     namespaces = [namespace.name for namespace in pool.value.spec.namespaces]
     namespace = namespaces.index(envelope.value.spec.namespace)
     image = on.stack.value.spec.serving_images.index(resolved.image)
     yield _stack_link(on)
     yield _cluster_link(on, [pool])
     yield _end(pool, "metadata", "name"), _end(placement, "spec", "poolName")
-    yield (
-        _end(pool, "spec", "deviceClasses", device_class, "name"),
-        _end(placement, "spec", "deviceClassNames", 0),
-    )
+    known = [device_class.name for device_class in pool.value.spec.device_classes]
+    for number, device_class in enumerate(resolved.device_classes):
+        index = known.index(device_class.name)
+        yield (
+            _end(pool, "spec", "deviceClasses", index, "name"),
+            _end(placement, "spec", "deviceClassNames", number),
+        )
+    for number, device_class in enumerate(resolved.extra_classes):
+        yield (
+            _end(pool, "spec", "deviceClasses", known.index(device_class.name), "name"),
+            _end(envelope, "spec", "claim", "extraRequests", number, "deviceClassName"),
+        )
     yield _end(envelope, "metadata", "name"), _end(placement, "spec", "envelope", "name")
     yield _end(envelope, "metadata", "version"), _end(placement, "spec", "envelope", "version")
     yield _end(pool, "spec", "namespaces", namespace, "name"), _end(envelope, "spec", "namespace")
+    if placement.value.spec.router and placement.value.spec.router.pool_name:
+        yield _end(resolved.router_owner, "metadata", "name"), _end(placement, "spec", "router", "poolName")
     if envelope.value.spec.engine.image_name is not None:
         yield _end(on.stack, "spec", "servingImages", image, "name"), _end(envelope, "spec", "engine", "imageName")
 
@@ -147,8 +178,19 @@ def _reread(spec: Spec[K], model: type[K], changed: Mapping[str, Any]) -> Spec[K
     return Spec(value=value, document=spec.document)
 
 
-def _resource_api(stack: Spec[Stack], facts: Facts) -> str:
+def _reread_all(specs: Specs, changed: Mapping[str, Any]) -> Specs:
+    """The project's specs, those that are changed with their changed values."""
+    return Specs(
+        projects=tuple(_reread(spec, Project, changed) for spec in specs.projects),
+        stacks=tuple(_reread(spec, Stack, changed) for spec in specs.stacks),
+        pools=tuple(_reread(spec, Pool, changed) for spec in specs.pools),
+        envelopes=tuple(_reread(spec, Envelope, changed) for spec in specs.envelopes),
+        placements=tuple(_reread(spec, Placement, changed) for spec in specs.placements),
+    )
+
+
+def _cluster_api(stack: Spec[Stack], facts: Facts) -> ClusterApi:
     api, problems = check_kubernetes(stack, facts)
-    if problems:
+    if api is None:
         raise ValueError(problems[0].what)
     return api

@@ -1,0 +1,218 @@
+"""Admission policies of a cluster: what the API server itself refuses, or warns of and audits.
+
+Guard rails and no proofs: whoever may change them, or a namespace's workloads before they existed, isn't stopped. What
+is refused is refused everywhere but where an experiment pool admits it; the rest warns in the pools' namespaces, so
+that a cluster can be brought under the node contract workload by workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from poolwright.catalog.closure import ClusterClosure, PlatformClosure
+from poolwright.objects.kubernetes import CLASS_WAVE, LANE, MANAGED_BY, PART_OF, SYNC_WAVE, ZONE_LABEL, Object
+
+LANE_POLICY: Final = "poolwright-experiment-lane"
+ADMIN_POLICY: Final = "poolwright-admin-access"
+NODE_POLICY: Final = "poolwright-node-contract"
+_NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"  # set by the API server: nobody can take it off
+
+# `object` is a claim or a template here and a pod or a workload below. Where the two differ dyn() says so: the API
+# server checks each expression against the schema of every kind that the policy matches.
+_REQUESTS: Final = (
+    {
+        "name": "claim",
+        "expression": 'request.kind.kind == "ResourceClaimTemplate" ? dyn(object.spec).spec : dyn(object.spec)',
+    },
+    {
+        "name": "requests",
+        "expression": "has(variables.claim.devices) && has(variables.claim.devices.requests)"
+        " ? variables.claim.devices.requests : []",
+    },
+)
+_POD: Final = (
+    {
+        "name": "pod",
+        "expression": 'request.kind.kind == "Pod" ? dyn(object.spec) : dyn(object.spec).template.spec',
+    },
+    {
+        "name": "containers",
+        "expression": "variables.pod.containers"
+        " + (has(variables.pod.initContainers) ? variables.pod.initContainers : [])",
+    },
+)
+_NAMES_CLASS: Final = (
+    "!variables.requests.exists(r,"
+    " (has(r.exactly) && r.exactly.deviceClassName == params.metadata.name)"
+    " || (has(r.firstAvailable) && r.firstAvailable.exists(s, s.deviceClassName == params.metadata.name)))"
+)
+_ADMIN: Final = "!variables.requests.exists(r, has(r.exactly) && has(r.exactly.adminAccess) && r.exactly.adminAccess)"
+# An extended resource has a limit, or the API server refuses the pod.
+_BOTH: Final = (
+    "!has(variables.pod.resourceClaims) || !variables.containers.exists(c, has(c.resources) && has(c.resources.limits)"
+    ' && c.resources.limits.exists(n, n.startsWith("nvidia.com/gpu") || n.startsWith("nvidia.com/mig-")))'
+)
+_NODE_NAME: Final = '!has(variables.pod.nodeName) || variables.pod.nodeName == ""'
+_NODE_LABELS: Final = (
+    f'!has(variables.pod.nodeSelector) || variables.pod.nodeSelector.all(label, label == "{ZONE_LABEL}")'
+)
+# A DaemonSet's pods serve nodes, so they may choose them.
+_NO_DAEMON: Final = (
+    '!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == "DaemonSet")'
+)
+
+
+def build_policies(closure: PlatformClosure) -> tuple[Object, ...]:
+    """Three policies, each before its binding: lane (denies), admin access and node contract (warn and audit).
+
+    Defaults of the API server are written out, so that Argo CD sees no difference.
+    """
+    on = closure.on
+    namespaces = sorted({namespace.name for pool in closure.pools for namespace in pool.namespaces})
+    experiments = sorted(
+        {namespace.name for pool in closure.pools if pool.lane == "experiment" for namespace in pool.namespaces}
+    )
+    within = _select(namespaces, "In")
+    return (
+        _build_lane_policy(on),
+        _build_binding(on, LANE_POLICY, ["Deny"], _select(experiments, "NotIn"), {"paramRef": _EXPERIMENT_CLASSES}),
+        _build_admin_policy(on),
+        _build_binding(on, ADMIN_POLICY, ["Warn", "Audit"], within),
+        _build_node_policy(on),
+        _build_binding(on, NODE_POLICY, ["Warn", "Audit"], within),
+    )
+
+
+# Each class with the label is a parameter of its own: one that somebody else labels so counts too.
+_EXPERIMENT_CLASSES: Final = {
+    "selector": {"matchLabels": {LANE: "experiment"}},
+    "parameterNotFoundAction": "Allow",
+}
+
+
+def _build_lane_policy(on: ClusterClosure) -> Object:
+    return _build_policy(
+        on,
+        LANE_POLICY,
+        {
+            "failurePolicy": "Fail",
+            "paramKind": {"apiVersion": f"resource.k8s.io/{on.resource_api}", "kind": "DeviceClass"},
+            "matchConstraints": _match([_claim_rule(on)]),
+            "variables": list(_REQUESTS),
+            "validations": [
+                {
+                    "expression": _NAMES_CLASS,
+                    "messageExpression": '"class " + params.metadata.name + " is of the experiment lane, which admits'
+                    ' no claims from namespace " + request.namespace',
+                    "reason": "Forbidden",
+                }
+            ],
+        },
+    )
+
+
+def _build_admin_policy(on: ClusterClosure) -> Object:
+    return _build_policy(
+        on,
+        ADMIN_POLICY,
+        {
+            "failurePolicy": "Ignore",
+            "matchConstraints": _match([_claim_rule(on)]),
+            "variables": list(_REQUESTS),
+            "validations": [
+                {
+                    "expression": _ADMIN,
+                    "message": "a request has adminAccess: it is given devices that others use",
+                    "reason": "Forbidden",
+                }
+            ],
+        },
+    )
+
+
+def _build_node_policy(on: ClusterClosure) -> Object:
+    """What the node contract says of pods, here where nobody can leave it out of a manifest.
+
+    A Deployment's pods are judged with it, and again when they are made: the first warns its author.
+    """
+    workloads = [
+        _rule("", "v1", ["CREATE"], ["pods"]),
+        _rule("apps", "v1", ["CREATE", "UPDATE"], ["deployments", "statefulsets"]),
+        _rule("batch", "v1", ["CREATE"], ["jobs"]),
+    ]
+    validations = [
+        (_BOTH, "a pod has a claim and asks for an NVIDIA GPU as an extended resource too: the two are added up"),
+        (_NODE_NAME, "a pod names its node, so neither the scheduler nor its claims have a say"),
+        (_NODE_LABELS, f"a pod selects nodes by another label than {ZONE_LABEL}: which device it needs says its claim"),
+    ]
+    return _build_policy(
+        on,
+        NODE_POLICY,
+        {
+            "failurePolicy": "Ignore",
+            "matchConstraints": _match(workloads),
+            "matchConditions": [{"name": "no-daemon", "expression": _NO_DAEMON}],
+            "variables": list(_POD),
+            "validations": [
+                {"expression": expression, "message": message, "reason": "Forbidden"}
+                for expression, message in validations
+            ],
+        },
+    )
+
+
+def _build_policy(on: ClusterClosure, name: str, spec: Object) -> Object:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": _metadata(on, name),
+        "spec": spec,
+    }
+
+
+def _build_binding(
+    on: ClusterClosure, name: str, actions: list[str], namespaces: Object, more: Object | None = None
+) -> Object:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": _metadata(on, name),
+        "spec": {
+            "policyName": name,
+            **(more or {}),
+            "matchResources": {"matchPolicy": "Equivalent", "namespaceSelector": namespaces, "objectSelector": {}},
+            "validationActions": actions,
+        },
+    }
+
+
+def _metadata(on: ClusterClosure, name: str) -> Object:
+    labels = {**MANAGED_BY, PART_OF: on.project}
+    return {"name": name, "labels": labels, "annotations": {SYNC_WAVE: CLASS_WAVE}}
+
+
+def _match(rules: list[Object]) -> Object:
+    return {"matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {}, "resourceRules": rules}
+
+
+def _claim_rule(on: ClusterClosure) -> Object:
+    """New claims in any version: `Equivalent` hands them over in this one. A claim's spec can't be changed later."""
+    return _rule("resource.k8s.io", on.resource_api, ["CREATE"], ["resourceclaims", "resourceclaimtemplates"])
+
+
+def _rule(group: str, version: str, operations: list[str], resources: list[str]) -> Object:
+    return {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": operations,
+        "resources": resources,
+        "scope": "*",
+    }
+
+
+def _select(namespaces: Sequence[str], operator: str) -> Object:
+    """Namespaces by name; without a name, all."""
+    if not namespaces:
+        return {}
+    return {"matchExpressions": [{"key": _NAMESPACE_NAME, "operator": operator, "values": list(namespaces)}]}
