@@ -16,10 +16,23 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet import ENVELOPE, FLEET, PLACEMENTS, POOL, PROJECT, STACK, Files, edit, list_specs, read_fleet, render_tree
+from fleet import (
+    ENVELOPE,
+    FLEET,
+    PLACEMENTS,
+    POOL,
+    PROJECT,
+    STACK,
+    Files,
+    edit,
+    list_specs,
+    read_small_fleet,
+    render_tree,
+)
 from fleet_variants import IMAGE, large_fleet
 from folders import read_files, write_files
 from poolwright.specs.document import parse_documents
+from poolwright.trees.folder import MANIFEST_NAME
 
 LARGE = large_fleet()
 TREE = render_tree(LARGE)
@@ -63,6 +76,7 @@ STYLES = (dump_flow, dump_json, dump_block, dump_quoted, dump_commented, dump_ex
 # Lists keyed by name, and lists that are sets.
 UNORDERED = (
     "clusters",
+    "draDrivers",
     "servingImages",
     "deviceClasses",
     "namespaces",
@@ -211,7 +225,7 @@ spec:
   deviceClasses: [{name: a-class, tier: batch, driver: gpu.nvidia.com}]
   namespaces: [{name: a-namespace}]
 """
-SMALL = read_fleet()
+SMALL = read_small_fleet()
 EAST = {"east/platform", "east/chat-70b", "east/chat-70b-next"}
 BASES = {"base/chat-70b/2.3.0", "base/chat-70b/2.4.0"}
 # An edit, and the folders whose bytes may change.
@@ -219,17 +233,25 @@ EDITS: dict[str, tuple[Files, set[str]]] = {
     "another-cluster": (large_fleet(), set()),
     "a-pool-on-another-cluster": (
         {
-            **edit(SMALL, PROJECT, ("  clusters:\n", "  clusters:\n    - {name: a, stackName: kubernetes-1-36}\n")),
+            **edit(
+                SMALL,
+                PROJECT,
+                ("  clusters:\n", "  clusters:\n    - {name: a, stackName: kubernetes-1-36, destination: {name: a}}\n"),
+            ),
             "specs/a.yaml": ANOTHER_POOL.replace(b"CLUSTER", b"a"),
         },
         set(),
     ),
     "a-pool-on-the-same-cluster": (
         {**SMALL, "specs/a.yaml": ANOTHER_POOL.replace(b"CLUSTER", b"east")},
-        {"east/platform"},
+        {"east/platform", "east/argocd"},  # what it may write to is in the AppProject
     ),
     "a-class-that-no-unit-claims": (
-        edit(SMALL, POOL, ("  deviceClasses:\n", "  deviceClasses:\n    - {name: a, tier: batch, driver: a.b}\n")),
+        edit(
+            SMALL,
+            POOL,
+            ("  deviceClasses:\n", "  deviceClasses:\n    - {name: a, tier: batch, driver: gpu.nvidia.com}\n"),
+        ),
         {"east/platform"},
     ),
     # Its tolerations and the class's tier are all that a unit takes from a pool.
@@ -240,17 +262,22 @@ EDITS: dict[str, tuple[Files, set[str]]] = {
     ),
     "an-image": (edit(SMALL, STACK, (IMAGE, "vllm:2")), {"east/chat-70b", "east/chat-70b-next"}),
     "an-image-that-no-unit-runs": (
-        edit(SMALL, STACK, ("  servingImages:\n", "  servingImages:\n    - {name: a, image: a}\n")),
+        edit(
+            SMALL,
+            STACK,
+            ("  servingImages:\n", "  servingImages:\n    - {name: a, engine: vllm, version: 0.33.0, image: a}\n"),
+        ),
         set(),
     ),
-    "a-kubernetes-that-serves-the-same": (edit(SMALL, STACK, ("1.36.x", "1.37.x")), set()),
+    # It is in each unit's closure: the next test.
+    "a-kubernetes-that-serves-the-same": (edit(SMALL, STACK, ("1.36.x", "1.37.x")), EAST),
     "a-promotion": (edit(SMALL, PLACEMENTS, ("version: 2.3.0", "version: 2.4.0")), {"east/chat-70b"}),
     "an-envelope-version": (
         edit(SMALL, ENVELOPE, ("contextTokens: 16384", "contextTokens: 16385")),
         {"base/chat-70b/2.3.0", "east/chat-70b"},
     ),
     "the-model's-config": ({**SMALL, "models/llama-3.3-70b-fp8/config.json": b"{}"}, BASES | EAST - {"east/platform"}),
-    "the-project's-name": (edit(SMALL, PROJECT, ("inference-fleet", "fleet")), EAST),
+    "the-project's-name": (edit(SMALL, PROJECT, ("name: inference-fleet", "name: fleet")), EAST | {"east/argocd"}),
 }
 
 
@@ -260,6 +287,12 @@ def test_an_edit_changes_only_what_follows_from_it(name: str) -> None:
     before, after = render_tree(SMALL), render_tree(files)
     changed = {path for path, data in before.items() if after.get(path) != data}
     assert {path.removeprefix("overlays/") for path in map(_unit_folder, changed)} == allowed
+
+
+def test_a_kubernetes_that_serves_the_same_changes_no_object() -> None:
+    before, after = render_tree(SMALL), render_tree(EDITS["a-kubernetes-that-serves-the-same"][0])
+    changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    assert changed == {f"overlays/{unit}/{MANIFEST_NAME}" for unit in EAST}
 
 
 def _unit_folder(path: str) -> str:
@@ -290,13 +323,15 @@ ELSEWHERE: dict[str, Mapping[str, str]] = {
 def test_another_process_writes_the_same_bytes(name: str, tmp_path: Path) -> None:
     """In another folder, with another locale, hash seed and time zone; a second run changes nothing."""
     project = write_files(tmp_path / "a project", LARGE)
-    environment = {"PATH": os.environ["PATH"], **ELSEWHERE[name]}
+    # With what is under test, if that isn't what is installed.
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    environment = {**kept, **ELSEWHERE[name]}
     command = (sys.executable, "-m", "poolwright", "render", "--project", "a project", "--out", "out")
     said = [
         subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True).stdout for _ in range(2)
     ]
     assert read_files(tmp_path / "out") == TREE
-    assert said[1] == b"9 folders: 0 written, 9 already current\n"
+    assert said[1] == b"11 folders: 0 written, 11 already current\n"
     assert read_files(project) == dict(LARGE)
     unit = ("--cluster=west", "--unit=embed-with-a-name-of-forty-characters-xx")
     command = (sys.executable, "-m", "poolwright", "generate", "--project", "a project", *unit)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleet import FLEET, load_closures, read_fleet, render_tree
+from fleet import FLEET, load_closures, read_fleet, read_small_fleet, render_tree
 from fleet_variants import SHA, VARIANTS, image_of
 from folders import write_files
 from golden import Golden
@@ -44,11 +44,44 @@ def test_an_image_in_its_parts(image: str) -> None:
     assert decisions["images"] == [{"name": "vllm", **IMAGES[image]}]
 
 
-def test_variants_show_every_folder_of_the_example() -> None:
+def test_variants_show_every_folder_of_the_small_fleet() -> None:
     assert {f"overlays/{unit}" for unit in VARIANTS["as-committed"][1]} == {
-        path.rpartition("/")[0] for path in render_tree(read_fleet()) if path.endswith("/poolwright-manifest.json")
+        path.rpartition("/")[0]
+        for path in render_tree(read_small_fleet())
+        if path.endswith("/poolwright-manifest.json")
     }
 
 
+EXAMPLE = read_fleet()
+EXAMPLE_CLOSURES = {unit_name(closure): closure for closure in load_closures(EXAMPLE)}
+
+
 def test_example_is_committed_as_rendered(golden: Golden) -> None:
-    golden.compare(FLEET / "overlays", {p.removeprefix("overlays/"): d for p, d in render_tree(read_fleet()).items()})
+    """All but the units of the cluster that the plugin renders for: of it only the folder `argocd` is committed."""
+    committed = {
+        path.removeprefix("overlays/"): data
+        for path, data in render_tree(EXAMPLE).items()
+        if not path.startswith("overlays/lab-alpha/") or path.startswith("overlays/lab-alpha/argocd/")
+    }
+    golden.compare(FLEET / "overlays", committed)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example's whole tree, beside the components of its teams."""
+    custom = {path: data for path, data in EXAMPLE.items() if path.startswith("custom/")}
+    return write_files(tmp_path_factory.mktemp("example"), {**render_tree(EXAMPLE), **custom})
+
+
+@pytest.mark.parametrize("unit", EXAMPLE_CLOSURES)
+def test_real_kustomize_builds_the_finished_objects_of_the_example(unit: str, example: Path) -> None:
+    """And behind them, in one unit, what its team adds."""
+    closure = EXAMPLE_CLOSURES[unit]
+    added = {"east/rewrite-0b6": "custom/east/rewrite-0b6/rewrite-eval.yaml"}
+    built = build_for_real(example, f"overlays/{unit}")
+    finished = render_objects(build_objects(closure))
+    if unit in added:
+        own = list(yaml.safe_load_all(EXAMPLE[added[unit]]))
+        assert list(yaml.safe_load_all(built)) == [*yaml.safe_load_all(finished), *own]
+    else:
+        assert built == finished

@@ -12,15 +12,29 @@ from poolwright.objects.kubernetes import Object
 
 # Lists that Kustomize 5 merges by a key, and that decisions change.
 # Source: the strategic merge keys of its built-in Kubernetes 1.21 schema.
-_MERGE_KEYS: Final = {"containers": "name", "env": "name", "volumes": "name", "volumeMounts": "mountPath"}
+_MERGE_KEYS: Final = {
+    "containers": "name",
+    "initContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+}
+_WITH_IMAGES: Final = ("containers", "initContainers")
+# Kinds that it merges lists of; of others it would replace them as a whole.
+_MERGED_KINDS: Final = frozenset(("ConfigMap", "Deployment", "Service"))
 # Those that it merges too, some of them by two keys, and that no decision changes. Any list that stands in neither
 # table replaces the base's as a whole.
 _MERGED_OTHERWISE: Final = frozenset(
     (
-        *("conditions", "ephemeralContainers", "finalizers", "hostAliases", "imagePullSecrets", "initContainers"),
+        *("conditions", "ephemeralContainers", "finalizers", "hostAliases", "imagePullSecrets"),
         *("ownerReferences", "ports", "secrets", "topologySpreadConstraints", "volumeDevices"),
     )
 )
+
+
+def is_merged(document: Object) -> bool:
+    """Whether Kustomize merges a patch into objects of this kind; for others there are JSON patches."""
+    return document["kind"] in _MERGED_KINDS
 
 
 def build_patch(base: Object, finished: Object) -> Object:
@@ -77,7 +91,7 @@ def _list_difference(base: list[Any], finished: list[Any], name: str, at: str) -
         if before is None:
             changed.append(item)
         elif inner := _difference(before, item, f"{at}/{item[key]}"):
-            if name == "containers" and "image" in before:
+            if name in _WITH_IMAGES and "image" in before:
                 inner.pop("image", None)
             if inner:
                 changed.append({key: item[key], **inner})

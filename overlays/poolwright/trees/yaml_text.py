@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from io import BytesIO
 
 import yaml
@@ -40,11 +40,20 @@ def render_object(document: Mapping[str, object]) -> bytes:
     return _render(document, [])
 
 
+def render_list(items: Sequence[Mapping[str, object]]) -> bytes:
+    """A list as one YAML document, for files that hold no object, such as JSON patches. See render_objects."""
+    return _emit(list(items), [])
+
+
 def _render(document: object, path: list[str]) -> bytes:
-    events: list[yaml.Event] = [_STREAM_START, _DOCUMENT_START]
     if not isinstance(document, Mapping):
         raise TypeError(f"{_pointer(path)}: an object is a mapping, not {type(document).__name__}")
-    _add_mapping(events, document, path)
+    return _emit(document, path)
+
+
+def _emit(document: object, path: list[str]) -> bytes:
+    events: list[yaml.Event] = [_STREAM_START, _DOCUMENT_START]
+    _add_value(events, document, path)
     events += (_DOCUMENT_END, _STREAM_END)
     stream = BytesIO()
     yaml.emit(events, stream, Dumper=yaml.CSafeDumper, indent=2, width=80, allow_unicode=True)
@@ -119,16 +128,28 @@ def _pointer(path: Sequence[str]) -> str:
 
 
 def _build_text(text: str, path: list[str]) -> yaml.Event:
+    event = _find_text(text) if len(text) <= _SHORT else _make_text(text)
+    if isinstance(event, int):
+        raise ValueError(f"{_pointer(path)}: Kustomize can't print the character U+{event:04X} there: remove it")
+    return event
+
+
+def _make_text(text: str) -> yaml.Event | int:
+    """The text's event, or the code of the first character in it that can't be printed."""
     if not text.isascii() or "\x7f" in text:
         refused = _REFUSED.search(text)
         if refused:
-            code = ord(refused.group())
-            raise ValueError(f"{_pointer(path)}: Kustomize can't print the character U+{code:04X} there: remove it")
+            return ord(refused.group())
     if type(text) is not str:  # the emitter takes no subclass, an enumeration's member for one
         text = str.__str__(text)
     # With no style asked for, the emitter prints plain text, or takes single quotes where that can't be.
     style = "|" if "\n" in text else None if _is_read_as_text(text) else '"'
     return yaml.ScalarEvent(None, None, _NO_TAG, text, style=style)
+
+
+# Keys, labels and most values come again and again, in an object and in the next one. An event follows from its text.
+_SHORT = 200  # characters: what is longer is rarely met twice
+_find_text = lru_cache(maxsize=1 << 14)(_make_text)
 
 
 def _build_bare(text: str) -> yaml.Event:
@@ -203,20 +224,27 @@ _TIMESTAMP = rf"([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})(?:[Tt]{_CLOCK}{_ZONE}
 # --- keys ---
 
 
-def _sort_keys(mapping: Mapping[object, object], path: list[str]) -> list[str]:
+def _sort_keys(mapping: Mapping[object, object], path: list[str]) -> Sequence[str]:
     """The keys in goyaml's order: letters after everything else, runs of digits by their number."""
     keys: list[str] = []
     for key in mapping:
         if not isinstance(key, str):
             raise TypeError(f"{_pointer(path)}: a key is a text, not {type(key).__name__}")
         keys.append(key)
-    keys.sort()
-    if _LETTERS.fullmatch("".join(keys)):
-        return keys
-    keys.sort(key=cmp_to_key(_compare_keys))
-    if any(re.search(_CIRCULAR, key) for key in keys):
-        _check_order(keys, path)
-    return keys
+    ordered, may_circle = _order_keys(tuple(keys))
+    if may_circle:
+        _check_order(ordered, path)
+    return ordered
+
+
+@lru_cache(maxsize=1 << 12)  # mappings of a kind have the same keys
+def _order_keys(keys: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The keys in order, and whether they are such that there may be none."""
+    ordered = sorted(keys)
+    if _LETTERS.fullmatch("".join(ordered)):
+        return tuple(ordered), False
+    ordered.sort(key=cmp_to_key(_compare_keys))
+    return tuple(ordered), any(re.search(_CIRCULAR, key) for key in ordered)
 
 
 def _check_order(keys: Sequence[str], path: list[str]) -> None:
