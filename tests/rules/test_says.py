@@ -15,7 +15,9 @@ import pytest
 import yaml
 
 from poolwright.rules.check import check_objects
+from poolwright.rules.device_access import check_device_access
 from poolwright.rules.placed import PlacedObject, parse_objects, place_object
+from poolwright.rules.pod import find_pods
 from poolwright.specs.codes import CODES
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError, render_text
@@ -138,12 +140,39 @@ def test_limits(name: str, limit: int, says: str) -> None:
     assert (judge_size(limit), judge_size(limit + 1)) == ("", says)
 
 
+# Not of plain manifests: the node's own software is among them. Templates and components are judged by it.
+PRIVILEGED = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: main
+      image: registry.example.com/main@sha256:0000000000000000000000000000000000000000000000000000000000000000
+      securityContext: {privileged: true}
+"""
+DEVICE_ACCESS = """\
+objects.yaml:8:37: container "main" is privileged, and has every device of its node  [device-access]
+  at   spec.containers[0].securityContext.privileged
+  why  nobody allocated these devices, so others compute on them too, and their memory is counted twice \
+(poolwright node contract)
+  fix  remove it; devices come by claim: Envelope.spec.claim
+"""
+
+
+def test_a_way_past_any_claim_is_said_of_workloads_alone() -> None:
+    (placed,) = parse(PRIVILEGED)
+    (pod,) = find_pods(placed)
+    assert render_text(list(check_device_access(pod))) == DEVICE_ACCESS
+    assert judge({"objects": PRIVILEGED}) == ""
+
+
 def test_every_rule_of_this_package_has_a_case() -> None:
     source = Path(parse_objects.__code__.co_filename).parent
     written = {
         line.split('"')[1] for path in source.glob("*.py") for line in path.read_text().splitlines() if "code=" in line
     }
-    texts = [*(case["says"] for case in CASES.values()), *(says for _, says in LIMITS.values())]
+    texts = [*(case["says"] for case in CASES.values()), *(says for _, says in LIMITS.values()), DEVICE_ACCESS]
     said = {line.rpartition("[")[2][:-1] for text in texts for line in text.splitlines() if "  [" in line}
     assert written - said == set()
 
