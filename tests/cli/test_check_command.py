@@ -9,7 +9,17 @@ from typing import get_args
 
 import pytest
 
-from fleet import ENVELOPE, FLEET, PLACEMENTS, POOL, Files, edit, load_closures, read_fleet
+from fleet import (
+    ENVELOPE,
+    PLACEMENTS,
+    POOL,
+    SMALL_FLEET,
+    Files,
+    edit,
+    load_closures,
+    read_small_fleet,
+    render_small_tree,
+)
 from folders import read_files, write_files
 from poolwright.cli.version import package_version
 from poolwright.specs.finding import SpecError
@@ -19,9 +29,11 @@ from run_poolwright import Ran, run
 FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 OK = "ok: 1 cluster, 1 stack, 1 pool, 2 envelope versions, 2 placements\n"
 # Something wrong in each of two files: both are said.
-BAD = edit(edit(read_fleet(), ENVELOPE, ("kvCache: bfloat16", "kvcache: fp8")), POOL, ("lane: baseline", "lane: base"))
+BAD = edit(
+    edit(read_small_fleet(), ENVELOPE, ("kvCache: bfloat16", "kvcache: fp8")), POOL, ("lane: baseline", "lane: base")
+)
 BAD_TEXT = """\
-specs/envelopes/chat-70b/2.3.0.yaml:17:34: unknown field "kvcache" in spec.precision  [unknown-field]
+specs/envelopes/chat-70b/2.3.0.yaml:18:34: unknown field "kvcache" in spec.precision  [unknown-field]
   at   spec.precision.kvcache
   why  a field that isn't in the schema would have no effect, so it is refused (poolwright.dev/v1alpha1)
   fix  did you mean "kvCache"? known here: compute, kvCache
@@ -30,8 +42,8 @@ specs/pool.yaml:9:9: spec.lane is "base"  [unknown-value]
   why  it must be one of: baseline, experiment (poolwright.dev/v1alpha1)
   fix  did you mean "baseline"?
 """
-DANGLING = edit(read_fleet(), PLACEMENTS, ("version: 2.4.0", "version: 2.5.0"))
-RISKY = edit(read_fleet(), PLACEMENTS, ("zone: east-a", "zone: east-c"))
+DANGLING = edit(read_small_fleet(), PLACEMENTS, ("version: 2.4.0", "version: 2.5.0"))
+RISKY = edit(read_small_fleet(), PLACEMENTS, ("zone: east-a", "zone: east-c"))
 NO_PROJECT = """\
 poolwright.yaml: no poolwright.yaml in . or in any folder above it  [project-missing]
   why  that file is the root of a project: it names the clusters (poolwright project layout)
@@ -39,7 +51,7 @@ poolwright.yaml: no poolwright.yaml in . or in any folder above it  [project-mis
 """
 
 CASES: dict[str, tuple[Files, Ran]] = {
-    "specs-that-agree": (read_fleet(), Ran(0, OK, "")),
+    "specs-that-agree": (read_small_fleet(), Ran(0, OK, "")),
     "wrong-specs-are-a-no": (BAD, Ran(1, BAD_TEXT, "")),
     "a-dangling-reference-is-a-no": (
         DANGLING,
@@ -62,9 +74,8 @@ specs/placements.yaml:19:39: placement "chat-70b-next" places version 2.5.0 of "
             """\
 specs/placements.yaml:22:9: warning: no captured node is in zone "east-c"  [zone-unknown]
   at   spec.zone
-  why  pods that must run in a zone of no node in inventory/east.yaml stay Pending \
-(captured Nodes, label topology.kubernetes.io/zone)
-  fix  captured zones: east-a, east-b
+  why  pods that must run in a zone without nodes stay Pending (label topology.kubernetes.io/zone)
+  fix  zones of nodes captured in inventory/east.yaml: east-a, east-b
 """
             + OK,
             "",
@@ -91,11 +102,11 @@ def test_findings_in_each_format(report: ReportFormat, tmp_path: Path) -> None:
 @pytest.mark.parametrize("report", [report for report in FORMATS if report != "text"])
 def test_no_findings_are_a_whole_report_too(report: ReportFormat) -> None:
     expected = render_findings((), report, tool_version=package_version())
-    assert run("check", "--format", report, folder=FLEET) == Ran(0, expected, "")
+    assert run("check", "--format", report, folder=SMALL_FLEET) == Ran(0, expected, "")
 
 
 def test_the_project_is_found_from_a_folder_in_it() -> None:
-    assert run("check", folder=FLEET / "specs" / "envelopes") == Ran(0, OK, "")
+    assert run("check", folder=SMALL_FLEET / "specs" / "envelopes") == Ran(0, OK, "")
 
 
 UNREADABLE = """\
@@ -110,7 +121,7 @@ UNREADABLE = """\
 @pytest.mark.parametrize("kind", ["link", "pipe", "linked-folder", "linked-specs"])
 def test_what_is_no_file_is_refused_in_one_message(kind: str, command: str, tmp_path: Path) -> None:
     """A link is not followed, and a named pipe not waited for."""
-    project = write_files(tmp_path / "project", read_fleet())
+    project = write_files(tmp_path / "project", read_small_fleet())
     path, reason = "specs/trap.yaml", "it is a link"
     if kind == "link":
         (project / path).symlink_to(tmp_path / "elsewhere.yaml")
@@ -138,7 +149,7 @@ def test_what_is_no_file_is_refused_in_one_message(kind: str, command: str, tmp_
 
 @pytest.mark.parametrize("command", ["check", "render", "generate"])
 def test_reading_is_bounded(command: str, tmp_path: Path) -> None:
-    project = write_files(tmp_path, read_fleet())
+    project = write_files(tmp_path, read_small_fleet())
     (project / "specs" / "/".join("d" * 65)).mkdir(parents=True)
     options = ("--cluster=east", "--unit=platform") if command == "generate" else ()
     ran = run(command, *options, folder=project)
@@ -162,7 +173,7 @@ HOSTILE = {"newline": "a\n::error::b", "escape-sequence": "a\x1b[2Jb", "not-utf-
 @pytest.mark.parametrize("report", FORMATS)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_file_names_in_each_format(name: str, report: ReportFormat, tmp_path: Path) -> None:
-    project = write_files(tmp_path, {**read_fleet(), f"specs/{HOSTILE[name]}.yaml": b"kind: Nope\n"})
+    project = write_files(tmp_path, {**read_small_fleet(), f"specs/{HOSTILE[name]}.yaml": b"kind: Nope\n"})
     ran = run("check", "--format", report, folder=project)
     assert (ran.code, ran.stderr) == (1, "")
     assert all(line.isprintable() for line in ran.stdout.split("\n"))
@@ -175,14 +186,14 @@ def test_hostile_file_names_in_each_format(name: str, report: ReportFormat, tmp_
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_spec_may_have_any_file_name(name: str, tmp_path: Path) -> None:
     """It changes nothing, and is shown on one line where a field comes from."""
-    files = dict(read_fleet())
+    files = dict(read_small_fleet())
     files[f"specs/{HOSTILE[name]}.yaml"] = files.pop(PLACEMENTS)
     project = write_files(tmp_path, files)
     assert run("check", folder=project) == Ran(0, OK, "")
     assert run("render", folder=project).code == 0
-    assert read_files(project / "overlays") == read_files(FLEET / "overlays")
+    assert {path: data for path, data in read_files(project).items() if path not in files} == render_small_tree()
     unit = ("generate", "--cluster=east", "--unit=chat-70b")
-    assert run(*unit, folder=project) == run(*unit, folder=FLEET)
+    assert run(*unit, folder=project) == run(*unit, folder=SMALL_FLEET)
     explained = run("explain", "east/chat-70b/Deployment/chat-70b", folder=project)
     assert explained.code == 0
     shown = f"specs/{HOSTILE[name]}.yaml".encode("unicode_escape").decode()

@@ -149,7 +149,7 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(name: str) -> None:
     """As in `poolwright ... | head -1`."""
     read, write = os.pipe()
     os.close(read)
-    command = (sys.executable, "-m", "poolwright", *LONG[name])
+    command = (sys.executable, "-P", "-m", "poolwright", *LONG[name])
     try:
         ended = subprocess.run(command, cwd=FLEET, stdout=write, stderr=subprocess.PIPE, check=False, timeout=60)
     finally:
@@ -161,21 +161,21 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(name: str) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_a_full_disk_is_said(name: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        command = (sys.executable, "-m", "poolwright", *LONG[name])
+        command = (sys.executable, "-P", "-m", "poolwright", *LONG[name])
         ended = subprocess.run(command, cwd=FLEET, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (2, b"poolwright: stdout: No space left on device\n")
 
 
 def start_in_shell(command: str, folder: Path) -> Ran:
     """Run `poolwright ...` as written on a shell's command line, redirections too."""
-    script = f'poolwright() {{ "{sys.executable}" -m poolwright "$@"; }}; {command}'
+    script = f'poolwright() {{ "{sys.executable}" -P -m poolwright "$@"; }}; {command}'
     ended = subprocess.run(
         ["/bin/sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
     return Ran(ended.returncode, ended.stdout, ended.stderr)
 
 
-OK = "ok: 1 cluster, 1 stack, 1 pool, 2 envelope versions, 2 placements\n"
+OK = "ok: 3 clusters, 2 stacks, 4 pools, 9 envelope versions, 11 placements\n"
 CLOSED = "poolwright: stdout: it is closed\n"
 STREAMS: dict[str, Ran] = {
     "poolwright check >&-": Ran(2, "", CLOSED),

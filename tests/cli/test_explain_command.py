@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet import FLEET
+from fleet import SMALL_FLEET
 from fleet_variants import shared_fleet
 from poolwright.specs.codes import CODES
 from poolwright.specs.schema import KINDS
@@ -30,7 +30,13 @@ Envelope.spec.topology  <Topology>
   How the model is spread over devices.
   default: {}
   tensorParallel  <integer>
-      Devices that share each layer; the number of devices a pod claims.
+      Devices that share each layer.
+  pipelineParallel  <integer>
+      Groups of layers, one after the other.
+  dataParallel  <integer>
+      Copies of the model within one replica.
+  nodes  <integer>
+      Pods of one replica; above 1 it is a LeaderWorkerSet.
 """,
     "Pool.spec.tolerations": """\
 Pool.spec.tolerations  <list of Toleration>
@@ -67,7 +73,17 @@ Stack.spec.kubernetes.version  <string>
 """,
     "east/platform": """\
 east/platform/Namespace/chat
+east/platform/Namespace/poolwright
 east/platform/DeviceClass/interactive-80g
+east/platform/PriorityClass/poolwright-batch
+east/platform/PriorityClass/poolwright-interactive
+east/platform/ValidatingAdmissionPolicy/poolwright-experiment-lane
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-experiment-lane
+east/platform/ValidatingAdmissionPolicy/poolwright-admin-access
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-admin-access
+east/platform/ValidatingAdmissionPolicy/poolwright-node-contract
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-node-contract
+east/platform/ConfigMap/poolwright-dashboard
 """,
     "east/platform/Namespace/chat": """\
 /apiVersion: "v1"
@@ -89,7 +105,9 @@ east/platform/DeviceClass/interactive-80g
 /spec/template/spec/resourceClaims/0/resourceClaimTemplateName: "chat-70b-devices-256de11347"
     specs/envelopes/chat-70b/2.3.0.yaml:5:9  metadata.name
     specs/envelopes/chat-70b/2.3.0.yaml:10:17  spec.computeClass
-    specs/envelopes/chat-70b/2.3.0.yaml:21:30  spec.topology.tensorParallel
+    specs/envelopes/chat-70b/2.3.0.yaml:22:13  spec.topology.dataParallel (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:22:13  spec.topology.pipelineParallel (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:22:30  spec.topology.tensorParallel
     specs/placements.yaml:5:9  metadata.name
     specs/placements.yaml:7:20  spec.envelope.name
     specs/placements.yaml:9:22  spec.deviceClassNames[0]
@@ -110,7 +128,7 @@ east/platform/DeviceClass/interactive-80g
 
 @pytest.mark.parametrize("subject", SAID)
 def test_subject(subject: str) -> None:
-    assert run("explain", subject, folder=FLEET) == Ran(0, SAID[subject], "")
+    assert run("explain", subject, folder=SMALL_FLEET) == Ran(0, SAID[subject], "")
 
 
 # The example with two pools that share a namespace, with names out of order, and with a surge of 5.
@@ -119,10 +137,20 @@ SHARED: dict[str, str] = {
 east/platform/Namespace/another-namespace
 east/platform/Namespace/batch
 east/platform/Namespace/chat
+east/platform/Namespace/poolwright
 east/platform/Namespace/zeta
 east/platform/DeviceClass/a-class
 east/platform/DeviceClass/interactive-80g
 east/platform/DeviceClass/z-class
+east/platform/PriorityClass/poolwright-batch
+east/platform/PriorityClass/poolwright-interactive
+east/platform/ValidatingAdmissionPolicy/poolwright-experiment-lane
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-experiment-lane
+east/platform/ValidatingAdmissionPolicy/poolwright-admin-access
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-admin-access
+east/platform/ValidatingAdmissionPolicy/poolwright-node-contract
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-node-contract
+east/platform/ConfigMap/poolwright-dashboard
 """,
     "east/platform/Namespace/chat#/metadata/name": """\
 /metadata/name: "chat"
@@ -199,14 +227,14 @@ UNKNOWN: dict[str, str] = {
     "east/chat-70b/Service/chat": (
         'poolwright explain: "east/chat-70b/Service/chat" is not an object of unit east/chat-70b  [explain-unknown]\n'
         f"{HOW}  fix  name an object, such as: east/chat-70b/Service/chat-70b, east/chat-70b/Deployment/chat-70b, "
-        "east/chat-70b/ConfigMap/chat-70b-envelope\n"
+        "east/chat-70b/PodMonitor/chat-70b"
     ),
     "east/chat-70b/Service/chat-70b#/spec/port": (
         f'poolwright explain: "#/spec/port" is not a field of the object  [explain-unknown]\n{HOW}'
         "  fix  name a field, such as: #/spec/ports/0/port, #/spec/ports/0/name, #/spec/ports/0/targetPort\n"
     ),
     "west/platform": (
-        'poolwright.yaml:9:5: the project has no cluster "west"  [cluster-unknown]\n'
+        'poolwright.yaml:11:5: the project has no cluster "west"  [cluster-unknown]\n'
         "  at   spec.clusters\n"
         "  why  poolwright.yaml names every cluster that is rendered for (poolwright.dev/v1alpha1)\n"
         "  fix  name one of: east\n"
@@ -221,13 +249,13 @@ UNKNOWN: dict[str, str] = {
 
 @pytest.mark.parametrize("subject", UNKNOWN)
 def test_what_is_not_there(subject: str) -> None:
-    ran = run("explain", subject, folder=FLEET)
+    ran = run("explain", subject, folder=SMALL_FLEET)
     assert (ran.code, ran.stdout) == (2, "")
     assert ran.stderr.startswith(UNKNOWN[subject])  # what else is near depends on every name there is
 
 
 @pytest.mark.parametrize("subject", ["#", "#/spec", "/", "//", "..", "east", "a#b/c", "\x1b[2J/\n/x"])
 def test_nonsense_is_refused_and_not_repeated_to_a_terminal(subject: str) -> None:
-    ran = run("explain", subject, folder=FLEET)
+    ran = run("explain", subject, folder=SMALL_FLEET)
     assert (ran.code, ran.stdout) == (2, "")
     assert ran.stderr.replace("\n", "").isprintable()

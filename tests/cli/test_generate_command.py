@@ -11,7 +11,17 @@ from unittest.mock import patch
 
 import pytest
 
-from fleet import ENVELOPE, FLEET, PLACEMENTS, POOL, PROJECT, Files, copy_fleet, edit, read_fleet
+from fleet import (
+    ENVELOPE,
+    PLACEMENTS,
+    POOL,
+    PROJECT,
+    SMALL_FLEET,
+    Files,
+    copy_small_fleet,
+    edit,
+    read_small_fleet,
+)
 from folders import write_files
 from poolwright.cli.commands import cli
 from poolwright.cli.generate import OPTIONS
@@ -24,28 +34,30 @@ WHY_STALE = "  why  it is what reviewers saw, and it isn't what the specs give n
 
 
 @pytest.mark.parametrize("unit", ["chat-70b", "chat-70b-next", "platform"])
-def test_the_bytes_are_those_of_real_kustomize(unit: str) -> None:
-    built = build_for_real(FLEET, f"overlays/east/{unit}").decode()
-    assert run("generate", "--cluster", "east", "--unit", unit, folder=FLEET) == Ran(0, built, "")
+def test_the_bytes_are_those_of_real_kustomize(unit: str, tmp_path: Path) -> None:
+    project = copy_small_fleet(tmp_path)
+    built = build_for_real(project, f"overlays/east/{unit}").decode()
+    assert run("generate", "--cluster", "east", "--unit", unit, folder=project) == Ran(0, built, "")
     # Where nothing is committed the specs alone are enough.
-    assert run("generate", f"--unit={unit}", "--cluster=east", folder=FLEET / "specs") == Ran(0, built, "")
+    assert run("generate", f"--unit={unit}", "--cluster=east", folder=SMALL_FLEET / "specs") == Ran(0, built, "")
 
 
 def test_a_tree_that_is_not_committed_is_none_to_compare_with(tmp_path: Path) -> None:
-    project = write_files(tmp_path, read_fleet())
-    assert run("generate", *UNIT, folder=project) == run("generate", *UNIT, folder=FLEET)
+    ran = run("generate", *UNIT, folder=SMALL_FLEET)
+    assert ran.code == 0
+    assert ran == run("generate", *UNIT, folder=copy_small_fleet(tmp_path))
 
 
 def test_other_units_may_be_wrong(tmp_path: Path) -> None:
     """A mistake of one team stops no other team's sync."""
-    broken = edit(read_fleet(), PLACEMENTS, ("version: 2.4.0", "version: 9.9.9"))
+    broken = edit(read_small_fleet(), PLACEMENTS, ("version: 2.4.0", "version: 9.9.9"))
     project = write_files(tmp_path, {**broken, "specs/broken.yaml": b"kind: Envelope\nmetadata: {name: x"})
-    assert run("generate", *UNIT, folder=project) == run("generate", *UNIT, folder=FLEET)
+    assert run("generate", *UNIT, folder=project) == run("generate", *UNIT, folder=SMALL_FLEET)
 
 
 REFUSED: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "an-unknown-unit": (
-        read_fleet(),
+        read_small_fleet(),
         ("--cluster", "east", "--unit", "chat"),
         """\
 poolwright.yaml: cluster "east" has no unit "chat"  [unit-unknown]
@@ -55,26 +67,26 @@ poolwright: east/chat refused: poolwright.yaml: cluster "east" has no unit "chat
 """,
     ),
     "an-unknown-cluster": (
-        read_fleet(),
+        read_small_fleet(),
         ("--cluster", "west", "--unit", "platform"),
         """\
-poolwright.yaml:9:5: the project has no cluster "west"  [cluster-unknown]
+poolwright.yaml:11:5: the project has no cluster "west"  [cluster-unknown]
   at   spec.clusters
   why  poolwright.yaml names every cluster that is rendered for (poolwright.dev/v1alpha1)
   fix  name one of: east
-poolwright: west/platform refused: poolwright.yaml:9:5: the project has no cluster "west"
+poolwright: west/platform refused: poolwright.yaml:11:5: the project has no cluster "west"
 """,
     ),
     # All is said, and the last line, which Argo CD shows, says how much more there is.
     "two-things-wrong": (
-        edit(edit(read_fleet(), ENVELOPE, ("fp8  ", "fp6  ")), ENVELOPE, ("maxTokens: 8192", "maxTokens: 0")),
+        edit(edit(read_small_fleet(), ENVELOPE, ("fp8  ", "fp6  ")), ENVELOPE, ("maxTokens: 8192", "maxTokens: 0")),
         UNIT,
         """\
 specs/envelopes/chat-70b/2.3.0.yaml:10:17: spec.computeClass is "fp6"  [unknown-value]
   at   spec.computeClass
   why  it must be one of: any, bf16, fp4, fp8 (poolwright.dev/v1alpha1)
   fix  did you mean "fp8"?
-specs/envelopes/chat-70b/2.3.0.yaml:20:42: spec.load.batch.maxTokens is 0  [out-of-range]
+specs/envelopes/chat-70b/2.3.0.yaml:21:42: spec.load.batch.maxTokens is 0  [out-of-range]
   at   spec.load.batch.maxTokens
   why  it must be at least 1 (poolwright.dev/v1alpha1)
   fix  write 1 or more
@@ -83,7 +95,7 @@ poolwright: east/chat-70b refused: specs/envelopes/chat-70b/2.3.0.yaml:10:17: sp
     ),
     # The known names are those of the whole project, though the unit's own specs alone are read at first.
     "a-dangling-reference": (
-        edit(read_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h100")),
+        edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h100")),
         UNIT,
         """\
 specs/placements.yaml:8:13: placement "chat-70b" is on the pool "h100", which doesn't exist  [dangling-reference]
@@ -114,7 +126,9 @@ def test_a_refusal_prints_no_object(name: str, tmp_path: Path) -> None:
 
 
 def rendered_from_other_specs(project: Path) -> None:
-    write_files(project, edit(read_fleet(), PLACEMENTS, ("minReplicas: 1\n  surge: 1", "minReplicas: 2\n  surge: 1")))
+    write_files(
+        project, edit(read_small_fleet(), PLACEMENTS, ("minReplicas: 1\n  surge: 1", "minReplicas: 2\n  surge: 1"))
+    )
 
 
 def half_written(project: Path) -> None:
@@ -157,6 +171,7 @@ def edited_with_its_manifest(project: Path) -> None:
 
 
 RENDER = "run `poolwright render` and commit what it writes"
+REMOVE = "remove what isn't ours, and commit"
 DISCARD = "restore the files, or run `poolwright render --discard-edits`, and commit"
 UNIT_FOLDER, BASE_FOLDER = "overlays/east/chat-70b", "overlays/base/chat-70b/2.3.0"
 STALE = {
@@ -164,7 +179,11 @@ STALE = {
     half_written: (UNIT_FOLDER, "was left half-written", RENDER),
     edited: (UNIT_FOLDER, "was edited by hand (decisions/deployment.yaml)", DISCARD),
     edited_with_its_manifest: (UNIT_FOLDER, "isn't what the specs give", RENDER),
-    added_to: (UNIT_FOLDER, "holds files that poolwright didn't write (mine.yaml)", "remove them and commit"),
+    added_to: (
+        UNIT_FOLDER,
+        "holds files that poolwright didn't write (mine.yaml)",
+        "remove what isn't ours, and commit",
+    ),
     edited_base: (BASE_FOLDER, "was edited by hand (deployment.yaml)", DISCARD),
     base_gone: (BASE_FOLDER, "isn't there", RENDER),
 }
@@ -172,7 +191,7 @@ STALE = {
 
 @pytest.mark.parametrize("happen", STALE, ids=lambda happen: happen.__name__)
 def test_what_nobody_reviewed_is_not_emitted(happen: Callable[[Path], None], tmp_path: Path) -> None:
-    project = copy_fleet(tmp_path)
+    project = copy_small_fleet(tmp_path)
     happen(project)
     folder, state, fix = STALE[happen]
     what = f"the committed folder {state}"
@@ -184,7 +203,9 @@ def test_what_nobody_reviewed_is_not_emitted(happen: Callable[[Path], None], tmp
 
 def test_the_last_line_is_short_and_on_one_line(tmp_path: Path) -> None:
     name = "x" * 4000 + "\\n\\e[2J"
-    project = write_files(tmp_path, edit(read_fleet(), PLACEMENTS, ("poolName: h100-full", f'poolName: "{name}"')))
+    project = write_files(
+        tmp_path, edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", f'poolName: "{name}"'))
+    )
     ran = run("generate", *UNIT, folder=project)
     assert (ran.code, ran.stdout) == (2, "")
     assert "\x1b" not in ran.stderr
@@ -207,14 +228,14 @@ BAD_OPTIONS = {
 @pytest.mark.parametrize("options", BAD_OPTIONS, ids=" ".join)
 def test_options_that_make_no_sense(options: tuple[str, ...]) -> None:
     said = f"poolwright generate: {BAD_OPTIONS[options]}; see `poolwright generate --help`\n"
-    assert run("generate", *options, folder=FLEET) == Ran(2, "", said)
+    assert run("generate", *options, folder=SMALL_FLEET) == Ran(2, "", said)
 
 
 def test_its_options_are_those_that_its_help_lists() -> None:
     options = cli.commands["generate"].params
     assert tuple(option.name for option in options) == OPTIONS
     assert tuple(option.name for option in options if option.required) == OPTIONS[1:]
-    help_text = run("generate", *UNIT, "--help", folder=FLEET).stdout
+    help_text = run("generate", *UNIT, "--help", folder=SMALL_FLEET).stdout
     assert all(f"--{name} " in help_text for name in OPTIONS)
 
 
@@ -248,9 +269,13 @@ def test_it_loads_nothing_heavy(unit: str, has_cel: bool, tmp_path: Path) -> Non
 PLAIN = {
     **edit(
         edit(
-            read_fleet(),
+            read_small_fleet(),
             POOL,
-            ("  deviceClasses:\n", "  deviceClasses:\n    - {name: plain, tier: batch, driver: gpu.nvidia.com}\n"),
+            (
+                "  deviceClasses:\n",
+                "  deviceClasses:\n"
+                "    - {name: plain, tier: interactive, driver: gpu.nvidia.com, attributes: {type: [gpu]}}\n",
+            ),
         ),
         PROJECT,
         ("      inventory: inventory/east.yaml ", "      # "),
@@ -275,12 +300,12 @@ def _list_modules(unit: str, folder: Path, code: str = MODULES) -> list[str]:
     # -S would leave out the paths that the package is found by; what `site` loads is taken off by the caller.
     script = code if code == MODULES else f"{code}\nprint(*sorted(sys.modules), file=sys.stderr)"
     ended = subprocess.run(
-        [sys.executable, "-c", script, unit], cwd=folder, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-P", "-c", script, unit], cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stderr.split()
 
 
 def test_the_real_command_is_the_same() -> None:
-    assert start("generate", *UNIT, folder=FLEET) == run("generate", *UNIT, folder=FLEET)
-    assert start("generate", folder=FLEET) == run("generate", folder=FLEET)
+    assert start("generate", *UNIT, folder=SMALL_FLEET) == run("generate", *UNIT, folder=SMALL_FLEET)
+    assert start("generate", folder=SMALL_FLEET) == run("generate", folder=SMALL_FLEET)

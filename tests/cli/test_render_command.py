@@ -11,23 +11,32 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from fleet import FLEET, PLACEMENTS, copy_fleet, edit, read_fleet, render_tree
+from fleet import (
+    PLACEMENTS,
+    SMALL_FLEET,
+    copy_small_fleet,
+    edit,
+    read_small_fleet,
+    render_small_tree,
+    render_tree,
+)
 from fleet_variants import large_fleet
 from folders import read_files, write_files
 from poolwright.files.disk import Disk
 from real_kustomize import build_for_real
 from run_poolwright import Ran, run
 
-TREE = {path: data for path, data in read_files(FLEET).items() if path.startswith("overlays/")}
+TREE = render_small_tree()
 NEW = """\
 new        overlays/base/chat-70b/2.3.0  (5 files)
 new        overlays/base/chat-70b/2.4.0  (5 files)
-new        overlays/east/chat-70b  (7 files)
-new        overlays/east/chat-70b-next  (7 files)
-new        overlays/east/platform  (4 files)
-5 folders: 5 written, 0 already current
+new        overlays/east/argocd  (6 files)
+new        overlays/east/chat-70b  (10 files)
+new        overlays/east/chat-70b-next  (10 files)
+new        overlays/east/platform  (7 files)
+6 folders: 6 written, 0 already current
 """
-CURRENT = "5 folders: 0 written, 5 already current\n"
+CURRENT = "6 folders: 0 written, 6 already current\n"
 DEPLOYMENT = "overlays/east/chat-70b/decisions/deployment.yaml"
 
 
@@ -38,16 +47,16 @@ def read_overlays(project: Path) -> dict[str, bytes]:
 @pytest.fixture
 def fleet(tmp_path: Path) -> Path:
     """A copy of the example, rendered."""
-    return copy_fleet(tmp_path)
+    return copy_small_fleet(tmp_path)
 
 
 def test_a_new_tree_and_then_a_current_one(tmp_path: Path) -> None:
-    project = write_files(tmp_path, read_fleet())
+    project = write_files(tmp_path, read_small_fleet())
     assert run("render", folder=project) == Ran(0, NEW, "")
     assert read_overlays(project) == TREE
     assert run("render", folder=project) == Ran(0, CURRENT, "")
-    assert run("render", "--check", folder=project) == Ran(0, "5 folders are what the specs give\n", "")
-    assert read_files(project) == {**read_fleet(), **TREE}
+    assert run("render", "--check", folder=project) == Ran(0, "6 folders are what the specs give\n", "")
+    assert read_files(project) == {**read_small_fleet(), **TREE}
 
 
 WHY = "  why  Argo CD would apply something other than what the specs say\n"
@@ -55,7 +64,9 @@ FIX = "  fix  run `poolwright render` and commit what it writes\n"
 
 
 def stale(project: Path) -> None:
-    write_files(project, edit(read_fleet(), PLACEMENTS, ("minReplicas: 1\n  surge: 0", "minReplicas: 2\n  surge: 0")))
+    write_files(
+        project, edit(read_small_fleet(), PLACEMENTS, ("minReplicas: 1\n  surge: 0", "minReplicas: 2\n  surge: 0"))
+    )
 
 
 def unrendered(project: Path) -> None:
@@ -85,30 +96,40 @@ def foreign(project: Path) -> None:
 STATES = {
     "stale": (
         stale,
-        "overlays/east/chat-70b-next: this folder isn't what the specs give; files to write or remove: 2  "
+        "overlays/east/chat-70b-next: this folder isn't what the specs give; files to write or remove: 3  "
         "[folder-stale]\n" + WHY + FIX,
         Ran(
             0,
-            "changed    overlays/east/chat-70b-next  (2 files)\n5 folders: 1 written, 4 already current\n",
+            "changed    overlays/east/chat-70b-next  (3 files)\n6 folders: 1 written, 5 already current\n",
             "",
         ),
     ),
     "a-folder-not-rendered": (
         unrendered,
         "overlays/east/platform: this folder isn't rendered  [folder-absent]\n" + WHY + FIX,
-        Ran(0, "new        overlays/east/platform  (4 files)\n5 folders: 1 written, 4 already current\n", ""),
+        Ran(0, "new        overlays/east/platform  (7 files)\n6 folders: 1 written, 5 already current\n", ""),
     ),
     "a-folder-that-nothing-gives": (
         unplaced,
-        "overlays/east/chat-70b-next: nothing in the specs gives this folder any more  [folder-stale]\n" + WHY + FIX,
-        Ran(0, "removed    overlays/east/chat-70b-next  (7 files)\n5 folders: 1 written, 4 already current\n", ""),
+        "overlays/east/argocd: this folder isn't what the specs give; files to write or remove: 3  [folder-stale]\n"
+        + WHY
+        + FIX
+        + "overlays/east/chat-70b-next: nothing in the specs gives this folder any more  [folder-stale]\n"
+        + WHY
+        + FIX,
+        Ran(
+            0,
+            "changed    overlays/east/argocd  (3 files)\nremoved    overlays/east/chat-70b-next  (10 files)\n"
+            "6 folders: 2 written, 4 already current\n",
+            "",
+        ),
     ),
     "interrupted": (
         interrupted,
         "overlays/east/platform: a render of this folder was stopped before its end  [folder-interrupted]\n"
         + WHY
         + FIX,
-        Ran(0, "healed     overlays/east/platform  (2 files)\n5 folders: 1 written, 4 already current\n", ""),
+        Ran(0, "healed     overlays/east/platform  (2 files)\n6 folders: 1 written, 5 already current\n", ""),
     ),
     "edited": (
         edited,
@@ -171,7 +192,7 @@ def test_a_manifest_where_none_can_be(name: str, check: bool, fleet: Path) -> No
         assert sorted(ran.stderr.splitlines()) == sorted((said + STATES["stale"][1]).splitlines())
         assert read_files(fleet) == before
     else:
-        done = "changed    overlays/east/chat-70b-next  (2 files)\n"
+        done = "changed    overlays/east/chat-70b-next  (3 files)\n"
         assert run("render", folder=fleet) == Ran(1, done, said)
         assert read_files(fleet).keys() == before.keys()
         assert read_files(fleet / path)["poolwright-manifest.json"] == manifest
@@ -179,7 +200,7 @@ def test_a_manifest_where_none_can_be(name: str, check: bool, fleet: Path) -> No
 
 def test_edits_are_given_up_when_asked_to(fleet: Path) -> None:
     edited(fleet)
-    said = "overwritten overlays/east/chat-70b  (2 files)\n5 folders: 1 written, 4 already current\n"
+    said = "overwritten overlays/east/chat-70b  (2 files)\n6 folders: 1 written, 5 already current\n"
     assert run("render", "--discard-edits", folder=fleet) == Ran(0, said, "")
     assert read_overlays(fleet) == TREE
 
@@ -188,7 +209,7 @@ def test_one_edited_folder_keeps_no_other_from_being_written(fleet: Path) -> Non
     edited(fleet)
     stale(fleet)
     assert run("render", folder=fleet) == Ran(
-        1, "changed    overlays/east/chat-70b-next  (2 files)\n", STATES["edited"][1]
+        1, "changed    overlays/east/chat-70b-next  (3 files)\n", STATES["edited"][1]
     )
 
 
@@ -197,11 +218,14 @@ def test_removing_a_placement_removes_exactly_its_folder(fleet: Path) -> None:
     before = read_files(notes)
     unplaced(fleet)
     assert run("render", folder=fleet).code == 0
+    argocd = "overlays/east/argocd"
     gone = {path for path in before if path.startswith("overlays/east/chat-70b-next/")}
+    gone.add(f"{argocd}/east-chat-70b-next.yaml")  # its Application
+    changed = {PLACEMENTS, f"{argocd}/kustomization.yaml", f"{argocd}/poolwright-manifest.json"}
     assert before.keys() - read_files(fleet).keys() == gone
     assert not (fleet / "overlays/east/chat-70b-next").exists()
-    assert {p: d for p, d in before.items() if p not in gone | {PLACEMENTS}} == {
-        p: d for p, d in read_files(fleet).items() if p != PLACEMENTS
+    assert {p: d for p, d in before.items() if p not in gone | changed} == {
+        p: d for p, d in read_files(fleet).items() if p not in changed
     }
 
 
@@ -210,10 +234,11 @@ def test_one_cluster_is_its_units_and_their_bases(tmp_path: Path) -> None:
     said = """\
 new        overlays/base/chat-70b/2.3.0  (5 files)
 new        overlays/base/embed/1.0.0-rc.1+build-  (5 files)
-new        overlays/west/chat-70b  (7 files)
-new        overlays/west/embed-with-a-name-of-forty-characters-xx  (7 files)
-new        overlays/west/platform  (4 files)
-5 folders: 5 written, 0 already current
+new        overlays/west/argocd  (6 files)
+new        overlays/west/chat-70b  (10 files)
+new        overlays/west/embed-with-a-name-of-forty-characters-xx  (10 files)
+new        overlays/west/platform  (7 files)
+6 folders: 6 written, 0 already current
 """
     assert run("render", "--cluster", "west", folder=project) == Ran(0, said, "")
     whole = render_tree(large_fleet())
@@ -224,7 +249,7 @@ new        overlays/west/platform  (4 files)
 
 
 UNKNOWN_CLUSTER = """\
-poolwright.yaml:9:5: the project has no cluster "north"  [cluster-unknown]
+poolwright.yaml:11:5: the project has no cluster "north"  [cluster-unknown]
   at   spec.clusters
   why  poolwright.yaml names every cluster that is rendered for (poolwright.dev/v1alpha1)
   fix  name one of: east
@@ -232,11 +257,11 @@ poolwright.yaml:9:5: the project has no cluster "north"  [cluster-unknown]
 
 
 def test_an_unknown_cluster() -> None:
-    assert run("render", "--check", "--cluster", "north", folder=FLEET) == Ran(2, "", UNKNOWN_CLUSTER)
+    assert run("render", "--check", "--cluster", "north", folder=SMALL_FLEET) == Ran(2, "", UNKNOWN_CLUSTER)
 
 
 def test_wrong_specs_render_nothing(tmp_path: Path) -> None:
-    project = write_files(tmp_path, edit(read_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h100")))
+    project = write_files(tmp_path, edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h100")))
     ran = run("render", folder=project)
     assert (ran.code, ran.stdout) == (2, "")
     assert "[dangling-reference]" in ran.stderr
@@ -244,16 +269,16 @@ def test_wrong_specs_render_nothing(tmp_path: Path) -> None:
 
 
 def test_another_place_to_write_to(tmp_path: Path) -> None:
-    project = write_files(tmp_path / "project", read_fleet())
+    project = write_files(tmp_path / "project", read_small_fleet())
     out = ("--out", "../out/deep")
     assert run("render", *out, folder=project) == Ran(0, NEW, "")
     assert read_files(tmp_path / "out" / "deep") == TREE
-    assert run("render", "--check", *out, folder=project) == Ran(0, "5 folders are what the specs give\n", "")
-    assert read_files(project) == read_fleet()
+    assert run("render", "--check", *out, folder=project) == Ran(0, "6 folders are what the specs give\n", "")
+    assert read_files(project) == read_small_fleet()
 
 
 def test_a_place_that_cannot_be_written_to() -> None:
-    assert run("render", "--out", "/dev/null/out", folder=FLEET) == Ran(
+    assert run("render", "--out", "/dev/null/out", folder=SMALL_FLEET) == Ran(
         2, "", "poolwright: /dev/null/out: Not a directory\n"
     )
 
@@ -264,13 +289,18 @@ def test_verify_builds_every_folder_with_real_kustomize(fleet: Path) -> None:
     assert (ran.code, current, ran.stderr) == (0, CURRENT, "")
     assert building.startswith("building with Kustomize v")
     assert building.endswith(" (POOLWRIGHT_KUSTOMIZE)\n")  # not the one on PATH
-    unit = "1 ConfigMap, 1 Deployment, 1 ResourceClaimTemplate, 1 Service\n"
+    unit = (
+        "1 ConfigMap, 1 Deployment, 1 PodDisruptionBudget, 1 PodMonitor, 1 PrometheusRule, "
+        "1 ResourceClaimTemplate, 1 Service\n"
+    )
     assert lines == [
         "verified   overlays/base/chat-70b/2.3.0: 1 ConfigMap, 1 Deployment, 1 Service\n",
         "verified   overlays/base/chat-70b/2.4.0: 1 ConfigMap, 1 Deployment, 1 Service\n",
-        "verified   overlays/east/platform: 1 DeviceClass, 1 Namespace\n",
+        "verified   overlays/east/platform: 1 ConfigMap, 1 DeviceClass, 2 Namespace, 2 PriorityClass, "
+        "3 ValidatingAdmissionPolicy, 3 ValidatingAdmissionPolicyBinding\n",
         f"verified   overlays/east/chat-70b: {unit}",
         f"verified   overlays/east/chat-70b-next: {unit}",
+        "verified   overlays/east/argocd: 1 AppProject, 3 Application\n",
     ]
 
 
@@ -301,7 +331,7 @@ def as_nobody() -> Iterator[None]:
 def test_a_read_only_project_is_read_and_not_written() -> None:
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        project = copy_fleet(Path(folder))
+        project = copy_small_fleet(Path(folder))
         stale(project)
         commands = (("check",), ("render", "--check"), ("render", "--out", "out"), ("render",))
         for command in commands:  # so that nobody need read a module
@@ -331,7 +361,7 @@ def _set_modes(project: Path, of_folders: int, of_files: int) -> None:
 
 def test_what_is_written_is_what_kustomize_builds_elsewhere(tmp_path: Path) -> None:
     """The tree stands by itself: it is built from another folder, without the specs."""
-    assert run("render", "--project", str(FLEET), "--out", "out", folder=tmp_path).code == 0
+    assert run("render", "--project", str(SMALL_FLEET), "--out", "out", folder=tmp_path).code == 0
     built = build_for_real(tmp_path / "out", "overlays/east/chat-70b")
-    printed = run("generate", "--project", str(FLEET), "--cluster", "east", "--unit", "chat-70b", folder=tmp_path)
+    printed = run("generate", "--project", str(SMALL_FLEET), "--cluster", "east", "--unit", "chat-70b", folder=tmp_path)
     assert printed == Ran(0, built.decode(), "")

@@ -191,7 +191,7 @@ def test_files_and_folders_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_bytes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert project.MAX_SPECS_BYTES == 256 << 20
+    assert project.MAX_SPECS_BYTES == 128 << 20
     write_files(tmp_path, FILES)
     monkeypatch.setattr(project, "MAX_SPECS_BYTES", 4)
     assert read_specs(str(tmp_path)) == FILES

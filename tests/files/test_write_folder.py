@@ -512,7 +512,7 @@ def test_manifest_beyond_bounds_is_not_taken_into_memory(tmp_path: Path) -> None
     with (tmp_path / UNIT / MANIFEST_NAME).open("wb") as file:
         file.truncate(1 << 40)  # a hole: a terabyte that takes no room
     state = read_folder_state(str(tmp_path), UNIT)
-    assert (state.kind, len(state.record.manifest_bytes or b"")) == ("foreign", 16 << 20)
+    assert (state.kind, len(state.record.manifest_bytes or b"")) == ("foreign", 4 << 20)
 
 
 # --- what can't be done ------------------------------------------------------------------------------------------

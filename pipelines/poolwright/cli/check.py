@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from poolwright.catalog.published import check_published
+from poolwright.catalog.closure import UnitClosure
+from poolwright.catalog.published import check_devices
+from poolwright.catalog.stack_rules import check_stacks
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
+from poolwright.files.custom import find_unused
 from poolwright.files.project import find_project
 from poolwright.specs.finding import Finding, SpecError, sort_findings
 from poolwright.specs.report import ReportFormat, render_findings
+from poolwright.trees.tree import unit_name
 
-_UNANSWERED = ("project-missing", "project-too-large", "file-unreadable")  # what isn't there to read can't be judged
+# What isn't there to read can't be judged.
+_UNANSWERED = ("project-missing", "file-unreadable", "import-path", "project-too-large")
 
 
 def run_check(project: str, report: ReportFormat) -> int:
@@ -20,7 +25,9 @@ def run_check(project: str, report: ReportFormat) -> int:
     try:
         loaded = load_project(find_project(project))
         inventories = read_inventories(loaded)
-        findings = sort_findings(check_published(loaded.specs, inventories))
+        warnings = check_stacks(loaded.specs, loaded.facts)
+        devices = check_devices(loaded.specs, inventories, loaded.facts)
+        findings = sort_findings([*devices, *warnings, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -30,6 +37,17 @@ def run_check(project: str, report: ReportFormat) -> int:
     if report == "text" and loaded is not None and code == 0:
         tell(_summary(loaded))
     return code
+
+
+def _check_customs(project: LoadedProject) -> list[Finding]:
+    """What teams' own components do; Kustomize is started only if there is one."""
+    units = [closure for closure in project.closures if isinstance(closure, UnitClosure)]
+    unused = find_unused(project.root, {unit_name(closure) for closure in units})
+    if not project.customs:
+        return unused
+    from poolwright.cli.custom import judge_customs  # here: it starts other programs
+
+    return [*unused, *judge_customs(units, project.customs)]
 
 
 def _summary(project: LoadedProject) -> str:

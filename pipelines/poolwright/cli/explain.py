@@ -5,17 +5,21 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from poolwright.catalog.closure import PLATFORM_UNIT
+from poolwright.catalog.closure import PLATFORM_UNIT, EnvelopeClosure
+from poolwright.cli.complete import render_workload
 from poolwright.cli.load import LoadedProject, load_project
 from poolwright.cli.output import tell
 from poolwright.files.project import find_project
 from poolwright.objects.built import Built, list_leaves
-from poolwright.objects.trace import trace_platform, trace_unit
+from poolwright.objects.kubernetes import Object
+from poolwright.objects.trace import Render, trace_platform, trace_unit
+from poolwright.specs.canonical import canonical_json
 from poolwright.specs.codes import CODES
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.model import plain_spec
 from poolwright.specs.place import FieldPath, Place
 from poolwright.specs.resolve import resolve_cluster, resolve_placement
 from poolwright.specs.scalar import FORMATS
@@ -144,13 +148,29 @@ def _trace(project: LoadedProject, cluster: str, unit: str) -> Sequence[Built]:
     if unit == PLATFORM_UNIT and pools:
         on, _ = resolve_cluster(specs, cluster)
         if on is not None:
-            return trace_platform(on, pools, project.facts)
+            return trace_platform(specs, on, pools, project.facts)
     resolved = [resolve_placement(specs, placement)[0] for placement in specs.placements]
     here = {r.placement.value.identity: r for r in resolved if r and r.on.cluster.name == cluster}
     if unit not in here:
         known = [f"{cluster}/{name}" for name in (*here, PLATFORM_UNIT)]
         raise SpecError([_unknown(f"{cluster}/{unit}", "a unit", "unit", known)])
-    return trace_unit(here[unit], project.facts, project.named_files)
+    return trace_unit(specs, here[unit], project.facts, project.named_files, _build_render())
+
+
+def _build_render() -> Render:
+    """Renders templates; of what it rendered before, again the same: most spec values don't reach a template."""
+    workloads: dict[bytes, Object] = {}
+
+    def render(envelope: EnvelopeClosure, files: Mapping[str, bytes]) -> Object:
+        key = canonical_json(plain_spec(envelope))
+        if key not in workloads:
+            try:
+                workloads[key] = render_workload(envelope, files)
+            except SpecError as error:
+                raise ValueError(str(error)) from None
+        return workloads[key]
+
+    return render
 
 
 def _unknown(subject: str, what: str, kind: str, known: Sequence[str]) -> Finding:

@@ -6,9 +6,11 @@ import getopt
 import sys
 from collections.abc import Mapping, Sequence
 
-from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure
+from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.units import build_closure
+from poolwright.cli.complete import complete_closures, render_workload
+from poolwright.files.custom import read_custom
 from poolwright.files.disk import DiskError
 from poolwright.files.facts import read_facts
 from poolwright.files.project import find_project, read_named_files, read_specs
@@ -34,12 +36,12 @@ def run_generate(arguments: Sequence[str]) -> int:
     cluster, unit = options["cluster"], options["unit"]
     try:
         root = find_project(options.get("project", "."))
-        objects = build_objects(_closure(root, cluster, unit))
+        text = _render(root, f"{cluster}/{unit}", *_closure(root, cluster, unit))
     except SpecError as error:
         return _refuse(f"{cluster}/{unit}", error.findings)
     except DiskError as error:
         return _refuse(f"{cluster}/{unit}", [error.finding])
-    sys.stdout.buffer.write(render_objects(objects))
+    sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
     return 0
 
@@ -61,34 +63,52 @@ def _parse(arguments: Sequence[str]) -> dict[str, str] | str:
     return f"{' and '.join(missing)} missing" if missing else options
 
 
-def _closure(root: str, cluster: str, unit: str) -> UnitClosure | PlatformClosure:
+def _render(root: str, unit: str, closure: UnitClosure | PlatformClosure, files: Mapping[str, bytes]) -> bytes:
+    """The objects' text; with a component of the team's own as real Kustomize prints it.
+
+    files: those that the envelope names.
+    """
+    custom = read_custom(root, unit) if isinstance(closure, UnitClosure) else None
+    (closure,) = complete_closures(
+        [closure], lambda envelope: render_workload(envelope, files), lambda _: custom.digest if custom else None
+    )
+    if not isinstance(closure, UnitClosure | PlatformClosure):
+        raise AssertionError(f"{unit}: completing made another kind of closure of it")
+    _check_committed(root, closure)
+    if custom is None or not isinstance(closure, UnitClosure):
+        return render_objects(build_objects(closure))
+    from poolwright.cli.custom import apply_custom  # here: nothing else starts a program
+
+    return apply_custom(closure, custom)
+
+
+_Found = tuple[UnitClosure | PlatformClosure, Mapping[str, bytes]]  # with the files that its envelope names
+
+
+def _closure(root: str, cluster: str, unit: str) -> _Found:
     files, facts = read_specs(root), read_facts()
     parse = parse_platform_specs if unit == PLATFORM_UNIT else lambda f, c: parse_unit_specs(f, c, unit)
     try:
-        closure = _build(root, parse(files, cluster), cluster, unit, facts)
+        found = _build(root, parse(files, cluster), cluster, unit, facts)
     except SpecError as error:
         if all(finding.code != "dangling-reference" for finding in error.findings):
             raise
-        closure = None
-    if closure is None:
-        closure = _build_among_all(root, files, cluster, unit, facts)
-    _check_committed(root, closure)
-    return closure
+        found = None
+    return found or _build_among_all(root, files, cluster, unit, facts)
 
 
-def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts) -> UnitClosure | PlatformClosure | None:
-    named = read_named_files(root, (envelope.value.spec.model.config_path for envelope in specs.envelopes))
-    return build_closure(specs, cluster, unit, named, facts)
+def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts) -> _Found | None:
+    named = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
+    closure = build_closure(specs, cluster, unit, named, facts)
+    return None if closure is None else (closure, named)
 
 
-def _build_among_all(
-    root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts
-) -> UnitClosure | PlatformClosure:
+def _build_among_all(root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts) -> _Found:
     """The same with every spec at hand, for the names that exist are part of a good refusal."""
     specs = parse_specs(files)
-    closure = _build(root, specs, cluster, unit, facts)
-    if closure is not None:
-        return closure
+    found = _build(root, specs, cluster, unit, facts)
+    if found is not None:
+        return found
     pools = {pool.value.identity for pool in specs.pools if pool.value.spec.cluster_name == cluster}
     known = [placement.value.identity for placement in specs.placements if placement.value.spec.pool_name in pools]
     units = sorted([*known, *([PLATFORM_UNIT] if pools else [])])
@@ -113,15 +133,17 @@ def _check_committed(root: str, closure: UnitClosure | PlatformClosure) -> None:
     if read_folder_state(root, unit.path).kind == "absent":
         return
     base = [build_folder(base_closure(closure))] if isinstance(closure, UnitClosure) else []
-    results = check_folders(root, [unit, *base], [])
-    stale = [_stale(result) for result in results if result.problems]
-    if stale:
-        raise SpecError(stale)
+    for folder in (unit, *base):  # the unit's own folder first: where it is wrong, its base often is as well
+        (result,) = check_folders(root, [folder], [])
+        if result.problems:
+            raise SpecError([_stale(result)])
 
 
 def _stale(result: FolderResult) -> Finding:
     state = result.before
-    foreign = ", ".join(path or "the folder itself is a link or a file" for path in state.foreign[:3])
+    foreign = f"holds files that poolwright didn't write ({', '.join(state.foreign[:3])})"
+    if "" in state.foreign:
+        foreign = "is a link or a file, or stands behind one"
     what, fix = {
         "absent": ("isn't there", "run `poolwright render` and commit what it writes"),
         "interrupted": ("was left half-written", "run `poolwright render` and commit what it writes"),
@@ -129,10 +151,7 @@ def _stale(result: FolderResult) -> Finding:
             f"was edited by hand ({', '.join(state.edited[:3])})",
             "restore the files, or run `poolwright render --discard-edits`, and commit",
         ),
-        "foreign": (
-            f"holds files that poolwright didn't write ({foreign})",
-            "remove them and commit",
-        ),
+        "foreign": (foreign, "remove what isn't ours, and commit"),
     }.get(state.kind, ("isn't what the specs give", "run `poolwright render` and commit what it writes"))
     return Finding(
         code="tree-stale",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure
+from poolwright.catalog.argocd_closure import ArgocdClosure
+from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.inventory import Inventory, parse_inventory
 from poolwright.catalog.units import build_closures
+from poolwright.cli.complete import complete_closures, render_workload
+from poolwright.files.custom import Custom, read_customs
 from poolwright.files.facts import read_facts
-from poolwright.files.project import MAX_INVENTORY_BYTES, read_named_files, read_specs
+from poolwright.files.project import (
+    MAX_INVENTORY_BYTES,
+    MAX_INVENTORY_VALUES,
+    check_values,
+    read_named_files,
+    read_specs,
+)
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import Specs, parse_specs
@@ -27,6 +36,7 @@ class LoadedProject:
     closures: tuple[Closure, ...]
     facts: Facts
     named_files: Mapping[str, bytes]  # the files that envelopes name
+    customs: Mapping[str, Custom]  # teams' own components, by the name of their unit's folder
 
 
 def load_project(root: str) -> LoadedProject:
@@ -36,10 +46,12 @@ def load_project(root: str) -> LoadedProject:
     """
     facts = read_facts()
     specs = parse_specs(read_specs(root))
-    files = read_named_files(root, (envelope.value.spec.model.config_path for envelope in specs.envelopes))
-    return LoadedProject(
-        root=root, specs=specs, closures=build_closures(specs, files, facts), facts=facts, named_files=files
-    )
+    files = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
+    closures = build_closures(specs, files, facts)
+    customs = read_customs(root, [unit_name(closure) for closure in closures if isinstance(closure, UnitClosure)])
+    digests = {unit: custom.digest for unit, custom in customs.items()}
+    closures = complete_closures(closures, lambda envelope: render_workload(envelope, files), digests.get)
+    return LoadedProject(root=root, specs=specs, closures=closures, facts=facts, named_files=files, customs=customs)
 
 
 def choose_closures(closures: tuple[Closure, ...], cluster: str | None) -> tuple[Closure, ...]:
@@ -50,6 +62,17 @@ def choose_closures(closures: tuple[Closure, ...], cluster: str | None) -> tuple
     placed = {unit_base(c) for c in units if isinstance(c, UnitClosure)}
     bases = [c for c in closures if isinstance(c, BaseClosure) and unit_name(c) in placed]
     return (*bases, *units)
+
+
+def list_committed(project: LoadedProject, closures: Sequence[Closure]) -> tuple[Closure, ...]:
+    """Those whose folders stand in the repository: of a cluster that the plugin renders for, only its `argocd`."""
+    clusters = project.specs.project.value.spec.clusters
+    committed = {cluster.name for cluster in clusters if cluster.delivery == "committed"}
+    return tuple(
+        closure
+        for closure in closures
+        if isinstance(closure, BaseClosure | ArgocdClosure) or closure.on.cluster in committed
+    )
 
 
 def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
@@ -68,6 +91,7 @@ def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
                 problems.append(_missing(spec.place("spec", "clusters", index, "inventory"), cluster.name, path))
             continue
         try:
+            check_values(files[path], path, most=MAX_INVENTORY_VALUES)
             documents = parse_documents(files[path], path, max_bytes=MAX_INVENTORY_BYTES)
             inventories[cluster.name] = parse_inventory(documents, path)
         except SpecError as error:

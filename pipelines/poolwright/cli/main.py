@@ -2,9 +2,10 @@
 
 `generate` runs once per Argo CD application, so it has a start-up path of its own: neither the command-line library
 nor any module that it doesn't need is loaded for it.
-"""
 
-from __future__ import annotations
+Up to `check_import_path` only what is built into Python is loaded, not even `__future__`: where a project is among the
+folders that modules come from, its own would be.
+"""
 
 import errno
 import gc
@@ -12,6 +13,8 @@ import io
 import os
 import sys
 from contextlib import suppress
+
+from poolwright.files.import_path import check_import_path
 
 
 def main() -> None:
@@ -21,13 +24,18 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # UTF-8 whatever the locale says: same input, same bytes
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        code = _run()
+        code = _refuse(reason) if (reason := check_import_path()) else _run()
         sys.stdout.flush()
     except OSError as error:
         code = _give_up(error)
     except KeyboardInterrupt:
         code = 2
     sys.exit(code)
+
+
+def _refuse(reason: str) -> int:
+    sys.stderr.write(f"poolwright: {reason}\n")
+    return 2
 
 
 def _run() -> int:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from poolwright.cli.load import choose_closures, load_project
+from poolwright.catalog.closure import Closure, UnitClosure
+from poolwright.cli.load import LoadedProject, choose_closures, list_committed, load_project
 from poolwright.cli.output import say, tell
+from poolwright.files.custom import Custom
 from poolwright.files.project import find_project
 from poolwright.files.write_folder import FolderResult, check_folders, read_folder_paths, write_folders
 from poolwright.specs.finding import Finding, render_text, sort_findings
 from poolwright.specs.place import Place
 from poolwright.specs.unit_specs import find_cluster
 from poolwright.trees.folder import MANIFEST_NAME, Folder, is_tree_path, list_parents
-from poolwright.trees.tree import build_folder
+from poolwright.trees.tree import build_folders, unit_name
 
 _VERBS = {"absent": "new", "stale": "changed", "interrupted": "healed", "edited": "overwritten", "current": "unchanged"}
 
@@ -26,11 +28,17 @@ def run_render(
     if cluster is not None:
         find_cluster(loaded.specs.project, cluster)
     closures = choose_closures(loaded.closures, cluster)
-    folders = [build_folder(closure) for closure in closures]
+    if out is None:
+        closures = list_committed(loaded, closures)
+    folders = list(build_folders(closures))
     root = loaded.root if out is None else out
+    tops = ["overlays"]
+    if not _is_same(root, loaded.root):  # there the units refer to teams' own components, so those have to stand there
+        folders += [_copy_custom(closure, loaded.customs[unit]) for closure, unit in _list_custom(loaded, closures)]
+        tops.append("custom")
     if not check:
         os.makedirs(root, exist_ok=True)  # noqa: PTH103
-    gone, strange = _list_gone(root, folders, cluster)
+    gone, strange = _list_gone(root, tops, folders, cluster)
     if check:
         results = check_folders(root, folders, gone)
     else:
@@ -44,17 +52,35 @@ def run_render(
     return code
 
 
-def _list_gone(root: str, folders: Sequence[Folder], cluster: str | None) -> tuple[list[str], list[str]]:
+def _list_gone(
+    root: str, tops: Sequence[str], folders: Sequence[Folder], cluster: str | None
+) -> tuple[list[str], list[str]]:
     """Folders of ours that no spec asks for any more, with a cluster only that cluster's.
 
     Apart from them: folders with a manifest that can't be ours, for their name or because wanted ones stand in them.
     """
     wanted = {folder.path for folder in folders}
-    top = "overlays" if cluster is None else f"overlays/{cluster}"
-    others = [path for path in read_folder_paths(root, top) if path not in wanted]
+    below = tops if cluster is None else [f"{top}/{cluster}" for top in tops]
+    others = [path for top in below for path in read_folder_paths(root, top) if path not in wanted]
     above = list_parents(wanted)
     strange = [path for path in others if path in above or not is_tree_path(path)]
     return [path for path in others if path not in strange], strange
+
+
+def _is_same(first: str, second: str) -> bool:
+    return os.path.isdir(first) and os.path.samefile(first, second)  # noqa: PTH112, PTH121
+
+
+def _list_custom(project: LoadedProject, closures: Sequence[Closure]) -> list[tuple[UnitClosure, str]]:
+    """The units that have a component of their team's own, with the names of their folders."""
+    units = [(closure, unit_name(closure)) for closure in closures if isinstance(closure, UnitClosure)]
+    return [(closure, unit) for closure, unit in units if unit in project.customs]
+
+
+def _copy_custom(closure: UnitClosure, custom: Custom) -> Folder:
+    """A component as a folder of the tree; in the project it is the team's and never written."""
+    unit, format_number = unit_name(closure), closure.render_format
+    return Folder(path=custom.path, files=custom.files, unit=unit, closure=custom.digest, render_format=format_number)
 
 
 def _build_strange(path: str) -> Finding:

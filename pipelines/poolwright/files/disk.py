@@ -13,6 +13,7 @@ from poolwright.specs.place import Place
 from poolwright.trees.folder import TEMP_PREFIX
 
 _TEMP_NAME = TEMP_PREFIX + "next"  # one at a time in a folder, and only the holder of the lock writes
+_MAX_DIGESTED_BYTES = 64 << 20  # no file of ours comes near; a sparse one can be of any length
 _MODE = 0o666  # the umask takes from it what this user's new files don't have
 
 
@@ -74,11 +75,11 @@ class Disk:
         return b"".join(self._read_chunks(path, max_bytes))
 
     def read_digest(self, path: str) -> str:
-        """The digest of a regular file's bytes, however long it is."""
+        """The digest of a regular file's bytes; of one far longer than any of ours, that of its start."""
         import hashlib  # not at the top: listing and writing need none
 
         digest = hashlib.sha256()
-        for chunk in self._read_chunks(path):
+        for chunk in self._read_chunks(path, _MAX_DIGESTED_BYTES):
             digest.update(chunk)
         return "sha256:" + digest.hexdigest()
 
@@ -201,10 +202,13 @@ class Disk:
             # O_NONBLOCK: a pipe put there meanwhile must not keep us waiting for its other end.
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
         try:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "not a regular file", path)
+            # As much as there seems to be, and a byte to see its end: a large buffer takes longer to get than to fill.
+            step = min(status.st_size + 1, 1 << 20)
             left = max_bytes
-            while chunk := os.read(file, 1 << 20 if left is None else min(left, 1 << 20)):
+            while chunk := os.read(file, step if left is None else min(left, step)):
                 yield chunk
                 left = None if left is None else left - len(chunk)
         finally:

@@ -6,8 +6,10 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Final
 
+from poolwright.files.import_path import HOW, check_loaded
 from poolwright.specs.document import MAX_SPEC_BYTES
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import PROJECT_FILE
@@ -16,9 +18,12 @@ from poolwright.specs.place import Place
 SPEC_FOLDER: Final = "specs"
 MAX_SPEC_ENTRIES: Final = 50_000  # files and folders below specs/, whatever their names
 MAX_SPEC_DEPTH: Final = 64  # folders in one another below specs/
-MAX_SPECS_BYTES: Final = 256 << 20  # all spec files together
+MAX_SPEC_VALUES: Final = 100_000  # of a file, counted as `check_values` does
+MAX_SPECS_BYTES: Final = 128 << 20  # all spec files together
 MAX_NAMED_BYTES: Final = 16 << 20  # a file that a spec names
-MAX_INVENTORY_BYTES: Final = 256 << 20
+MAX_ALL_NAMED_BYTES: Final = 64 << 20  # all of them together
+MAX_INVENTORY_BYTES: Final = 64 << 20
+MAX_INVENTORY_VALUES: Final = 1 << 20  # lines and separators; 10,000 devices take some half a million
 _RULE: Final = "poolwright project layout"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # Not blocking: opening a named pipe would otherwise wait for its other end.
@@ -28,8 +33,11 @@ _FILE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 def find_project(start: str) -> str:
     """The nearest folder at or above start that has a poolwright.yaml.
 
-    Raises: SpecError if there is none up to the root, or no start to look from.
+    Raises: SpecError if there is none up to the root, or no start to look from, or if what would read it was loaded
+            from a project.
     """
+    if reason := check_loaded():
+        raise SpecError([_reached(reason)])
     try:
         folder = os.path.abspath(start)  # noqa: PTH100 (pathlib takes longer to import than a unit to render)
     except OSError as error:
@@ -53,19 +61,51 @@ def read_specs(root: str) -> dict[str, bytes]:
     problems: list[Finding] = []
     files: dict[str, bytes] = {}
     left = MAX_SPECS_BYTES
-    for path in (PROJECT_FILE, *sorted(_list_yaml(root, problems))):
+    paths = (PROJECT_FILE, *sorted(_list_yaml(root, problems)))
+    for folder, within in groupby(paths, lambda path: path.rpartition("/")[0]):
         try:
-            files[path] = read_file(root, path, max_bytes=MAX_SPEC_BYTES)
-        except SpecError as error:
-            problems += error.findings
+            at = _open_below(root, folder, _FOLDER)  # once for all its files: opening it takes longer than reading one
+        except OSError as error:
+            problems += [_unreadable(path, _reason(error, path)) for path in within]
             continue
-        left -= len(files[path])
-        if left < 0:
-            problems.append(_too_large(f"the spec files have more than {MAX_SPECS_BYTES:,} bytes together"))
-            break
+        try:
+            for path in within:
+                files[path] = _read_spec(at, path, problems)
+                left -= len(files[path])
+                if left < 0:
+                    what = f"the spec files have more than {MAX_SPECS_BYTES:,} bytes together"
+                    raise SpecError([*problems, _too_large(what)])
+        finally:
+            os.close(at)
     if problems:
         raise SpecError(problems)
     return files
+
+
+def _read_spec(folder: int, path: str, problems: list[Finding]) -> bytes:
+    """A spec file's bytes, its folder open; none, with a problem, if it can't be read or holds too much."""
+    try:
+        text = _read_open(_open_at(folder, path.rpartition("/")[2], _FILE), path, MAX_SPEC_BYTES)
+        if len(text) > MAX_SPEC_VALUES:  # a shorter one can't hold more
+            check_values(text, path, most=MAX_SPEC_VALUES)
+    except OSError as error:
+        problems.append(_unreadable(path, _reason(error, path)))
+        return b""
+    except SpecError as error:
+        problems += error.findings
+        return b""
+    return text
+
+
+def check_values(text: bytes, path: str, *, most: int) -> None:
+    """Refuse YAML that would take long to read, and much memory: some 10 us and a kilobyte for each value.
+
+    Counts lines and separators: no value but the first stands without one of its own, or a colon, in front of it.
+    Raises: SpecError with that finding.
+    """
+    count = sum(map(text.count, (b"\n", b",", b"[", b"{", b"- ")))
+    if count > most:
+        raise SpecError([_too_dense(path, count, most)])
 
 
 def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NAMED_BYTES) -> dict[str, bytes]:
@@ -74,9 +114,13 @@ def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NA
     Raises: SpecError if one is there but can't be read.
     """
     files = {}
+    left = max(max_bytes, MAX_ALL_NAMED_BYTES)
     for path in sorted(set(paths)):
         try:
             files[path] = _read(root, path, max_bytes)
+            left -= len(files[path])
+            if left < 0:
+                raise SpecError([_too_large(f"the files that specs name have more than {MAX_ALL_NAMED_BYTES:,} bytes")])
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -97,7 +141,11 @@ def read_file(root: str, path: str, *, max_bytes: int) -> bytes:
 
 
 def _read(root: str, path: str, max_bytes: int) -> bytes:
-    descriptor = _open_below(root, path, _FILE)
+    return _read_open(_open_below(root, path, _FILE), path, max_bytes)
+
+
+def _read_open(descriptor: int, path: str, max_bytes: int) -> bytes:
+    """The bytes of an open file, which is closed; path is what findings call it."""
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -115,19 +163,28 @@ def _open_below(root: str, path: str, flags: int) -> int:
 
     Raises: OSError whose filename is the part of the path that was refused.
     """
-    names = path.split("/")
+    names = path.split("/") if path else []
+    if not {"", ".", ".."}.isdisjoint(names):
+        raise OSError(errno.EPERM, "it isn't a path below the project", path)
     at = os.open(root, _FOLDER)
     for index, name in enumerate(names):
         last = index == len(names) - 1
         try:
-            below = os.open(name, (flags if last else _FOLDER) | os.O_NOFOLLOW, dir_fd=at)
+            below = _open_at(at, name, flags if last else _FOLDER)
         except OSError as error:
-            number = errno.ELOOP if _is_link(name, at) else error.errno
-            raise OSError(number, error.strerror, "/".join(names[: index + 1])) from None
+            raise OSError(error.errno, error.strerror, "/".join(names[: index + 1])) from None
         finally:
             os.close(at)
         at = below
     return at
+
+
+def _open_at(folder: int, name: str, flags: int) -> int:
+    """What stands under a name in an open folder, opened unless it is a link."""
+    try:
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+    except OSError as error:
+        raise OSError(errno.ELOOP if _is_link(name, folder) else error.errno, error.strerror, name) from None
 
 
 def _is_link(name: str, folder: int) -> bool:
@@ -219,6 +276,30 @@ def _too_large(what: str) -> Finding:
         why="what is read is bounded, so that no repository can exhaust memory or time",
         rule=_RULE,
         fix=f"keep what isn't a spec outside {SPEC_FOLDER}/, or split the project",
+    )
+
+
+def _too_dense(path: str, count: int, most: int) -> Finding:
+    return Finding(
+        code="file-too-large",
+        severity="error",
+        place=Place(path),
+        what=f"the file has {count:,} lines and separators",
+        why=f"a file of this kind is read up to {most:,}, so that reading is bounded in time and memory",
+        rule="poolwright limit",
+        fix="split a spec file in several; of a cluster capture only nodes and ResourceSlices",
+    )
+
+
+def _reached(reason: str) -> Finding:
+    return Finding(
+        code="import-path",
+        severity="error",
+        place=Place(PROJECT_FILE),
+        what=reason,
+        why="a project's files are read and never run, and Python runs what it loads",
+        rule="poolwright trust in repositories",
+        fix=HOW,
     )
 
 

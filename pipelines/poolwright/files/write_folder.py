@@ -32,7 +32,9 @@ from poolwright.trees.manifest import (
     render_journal,
 )
 
-_MAX_RECORD_BYTES = 16 << 20  # a manifest of 100,000 files; what is cut off there can't be parsed
+_MAX_RECORD_BYTES = 4 << 20  # a manifest of 25,000 files; what is cut off there can't be parsed
+_MANY = 16  # folders to write; fewer are written one after the other, in the order of their paths
+_WRITERS = 32  # folders at a time
 
 OpenDisk = Callable[[str], Disk]
 
@@ -71,14 +73,19 @@ def write_folders(
     discard_edits: overwrite and remove edited files as well. Foreign ones are never touched.
     Returns:       one result per folder, by path. A folder with edited or foreign files is left wholly alone and has
                    its problems; the others are written. Every folder is looked at before the first one is written.
-    Raises:        DiskError if another poolwright is writing below root, or the disk says no; the folders before that
-                   one are written, and the next call finishes the rest.
+    Raises:        DiskError if another poolwright is writing below root, or the disk says no; some folders are written
+                   then (of a few those before that one), and the next call finishes the rest.
                    ValueError if folders repeat or stand in one another.
-    Cost:          reads each file of ours once; per changed file one write, sync and rename.
+    Cost:          reads each file of ours once; per changed file one write, sync and rename. Of many folders several
+                   are written at a time, for nearly all of it is waiting for the disk, which syncs many at once.
     """
     tree = disk(root)
     with _disk_errors("."), tree.lock():
-        return tuple(_settle(tree, job, discard_edits=discard_edits) for job in _read_jobs(tree, folders, removed))
+        jobs = _read_jobs(tree, folders, removed)
+        # A folder that goes may take the one above with it, where another one is on its way: so those go last.
+        settled = _settle_all(tree, [job for job in jobs if job.wanted], discard_edits=discard_edits)
+        settled += [_settle(tree, job, discard_edits=discard_edits) for job in jobs if not job.wanted]
+    return tuple(sorted(settled, key=lambda result: result.path))
 
 
 def check_folders(
@@ -171,6 +178,17 @@ def _preview(job: _Job, *, discard_edits: bool) -> FolderResult:
     if state.manifest is not None and (written or removed or state.record.manifest_bytes != state.manifest):
         written += (MANIFEST_NAME,)
     return FolderResult(path=job.path, before=state, written=written, removed=removed)
+
+
+def _settle_all(tree: Disk, jobs: Sequence[_Job], *, discard_edits: bool) -> list[FolderResult]:
+    """Several folders at a time, where there are many to write: none has a file of another, or makes one go."""
+    if sum(job.state.kind != "current" for job in jobs) < _MANY:
+        return [_settle(tree, job, discard_edits=discard_edits) for job in jobs]
+    from concurrent.futures import ThreadPoolExecutor  # here: `generate` imports this module, and writes nothing
+
+    with ThreadPoolExecutor(_WRITERS) as writers:
+        # An error ends the loop: what hasn't begun by then never does, and what has is waited for.
+        return list(writers.map(lambda job: _settle(tree, job, discard_edits=discard_edits), jobs))
 
 
 def _settle(tree: Disk, job: _Job, *, discard_edits: bool) -> FolderResult:

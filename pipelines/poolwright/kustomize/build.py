@@ -47,6 +47,8 @@ def _judge(ended: Ended, lines: tuple[str, ...], folder: str, limits: Limits) ->
     if ended.over:
         most = {"time": f"{limits.time_s:g} s", "cpu": f"{limits.cpu_s} s of CPU time", "output": "the output allowed"}
         return KustomizeError(reason=f"{folder}: Kustomize took more than {most[ended.over]}", warnings=lines)
+    if ended.code != 0 and _OUT_OF_MEMORY.search(ended.stderr):  # Go prints pages of its state then
+        return KustomizeError(reason=f"{folder}: Kustomize took more than {limits.memory_bytes >> 20} MiB of memory")
     if ended.code != 0:
         # Warnings come first; the error itself may run over several lines.
         start = next((index for index, line in enumerate(lines) if _ERROR.match(line)), 0)
@@ -70,5 +72,6 @@ def _name_end(code: int) -> str:
     return f"Kustomize ended with exit code {code}" if code > 0 else f"Kustomize was ended by signal {-code}"
 
 
+_OUT_OF_MEMORY = re.compile(rb"^(?:fatal error|runtime): .*(?:out of|cannot allocate) memory", re.MULTILINE)
 _ERROR = re.compile(r"[Ee]rror: ")
 _REASON_CHARACTERS = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from poolwright.files.import_path import find_inside_project
 from poolwright.kustomize.process import Limits, run_apart
 from poolwright.specs.finding import escape_controls
 
@@ -79,7 +81,11 @@ def _look(explicit: str | None, environ: Mapping[str, str]) -> tuple[str, Source
 
 
 def _which(name: str, path: str) -> str | None:
-    program = shutil.which(name, path=path)
+    """The program called so, or found so: not in a folder that moves with the caller, nor in one of a project."""
+    folders = [
+        folder for folder in path.split(os.pathsep) if Path(folder).is_absolute() and not find_inside_project([folder])
+    ]
+    program = shutil.which(name, path=os.pathsep.join(folders))
     return None if program is None else str(Path(program).absolute())
 
 
