@@ -1,0 +1,90 @@
+"""The fleet benchmark measures what it says: its project is valid, its peers print the same, its report holds together.
+
+No figure is judged here: on a slow machine they are others.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fleet import FLEET, ROOT
+from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
+from poolwright.cli.load import load_project
+from poolwright.trees.tree import build_folder, build_folders
+
+BENCHMARKS = ROOT / "benchmarks"
+WRITE_PROJECT = (
+    "import sys; from pathlib import Path; from fleet_project import write_project; "
+    "write_project(Path(sys.argv[1]), Path(sys.argv[2]), clusters=2, units=18)"
+)
+
+
+def make_project(folder: Path) -> Path:
+    """A project of two clusters with two rounds of units each, as the benchmark makes one."""
+    argv = [sys.executable, "-c", WRITE_PROJECT, str(FLEET), str(folder)]
+    subprocess.run(argv, cwd=BENCHMARKS, check=True)
+    return folder
+
+
+def test_benchmark_runs_and_reports_every_command(tmp_path: Path) -> None:
+    argv = [sys.executable, str(BENCHMARKS / "fleet.py"), "--clusters=1", "--units=9", "--sample=2", "--runs=1"]
+    run = subprocess.run(
+        [*argv, "--folder", str(tmp_path), "--format=json"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    report = json.loads(run.stdout)
+    assert (report["clusters"], report["units"], report["sample"], report["runs"]) == (1, 9, 2, 1)
+    assert list(report["medians"]) == [
+        "render, after one edit",
+        "kustomize, each unit",
+        "kustomize, each unit, xargs -P2",
+        "generate, small repository",
+        "generate, large repository",
+        "kustomize, that unit",
+        "render, cold",
+        "render, cold, nothing synced",
+    ]
+    assert all(run["wall_s"] > 0 and run["cpu_s"] > 0 and run["peak_mib"] > 0 for run in report["medians"].values())
+    # What is printed as a ratio is the one of what is printed as times.
+    first = report["ratios"][0]
+    one, other = (report["medians"][name] for name in first["what"].split(" / "))
+    assert first["wall"][1] == pytest.approx(one["wall_s"] / other["wall_s"], rel=0.01, abs=0.01)
+    assert [growth["units"] for growth in report["growth"]] == [9, 9, 9]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_project_has_every_kind_of_unit_and_shares_bases(tmp_path: Path) -> None:
+    project = load_project(str(make_project(tmp_path / "project")))
+    units = [closure for closure in project.closures if isinstance(closure, UnitClosure)]
+    assert Counter(unit.on.cluster for unit in units) == {"cluster-000": 18, "cluster-001": 18}
+    example = yaml.safe_load_all((FLEET / "specs" / "placements" / "east.yaml").read_text())
+    placed = {document["metadata"]["name"] for document in example}
+    assert {unit.unit for unit in units} >= placed
+    assert any(unit.router_pool != unit.unit for unit in units)
+    assert any(len(unit.alternatives) > 1 for unit in units)
+    assert {"named", "perPodShared"} <= {unit.envelope.spec.claim.pattern for unit in units}
+    assert {1, 2} == {unit.envelope.spec.topology.nodes for unit in units}
+    by_base = Counter((unit.on.cluster, unit.envelope.name, unit.envelope.version) for unit in units)
+    # A round of its own for a named claim, two rounds for the others; tenants are placed twice in each.
+    assert {base[1]: count for base, count in by_base.items() if count != 2} == {
+        "rewrite-0b6": 1,
+        "rewrite-0b6-1": 1,
+        "tenants-8b": 4,
+    }
+
+
+def test_folders_built_together_are_those_built_one_by_one(tmp_path: Path) -> None:
+    closures = load_project(str(make_project(tmp_path / "project"))).closures
+    kinds = {type(closure) for closure in closures}
+    assert {BaseClosure, PlatformClosure, UnitClosure} < kinds
+    together = list(build_folders(closures))
+    assert together == [build_folder(closure) for closure in closures]
+    # Whatever was built before: nothing of a folder is left in what the next ones share.
+    assert list(build_folders(closures[::-1]))[::-1] == together
