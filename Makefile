@@ -51,6 +51,7 @@ docs: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generate.py
+	$(BIN)/python benchmarks/fleet.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle

@@ -1,20 +1,27 @@
-"""The example fleet for tests: its files in memory, edits of them, and what they load and render to."""
+"""The example fleet and a small one for tests: their files in memory, edits, and what they load and render to."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
-from folders import read_files
-from poolwright.catalog.closure import Closure, PlatformClosure, UnitClosure
+from folders import read_files, write_files
+from poolwright.catalog.closure import Closure, EnvelopeClosure, PlatformClosure, UnitClosure
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.units import build_closure, build_closures
+from poolwright.cli.complete import complete_closures, render_workload
 from poolwright.files.facts import read_facts
+from poolwright.objects.kubernetes import Object
+from poolwright.specs.canonical import canonical_json
+from poolwright.specs.digest import Digest, digest_folder
 from poolwright.specs.document import Document, iterate_nodes, parse_documents
+from poolwright.specs.model import plain_spec
 from poolwright.specs.parse import parse_specs
 from poolwright.specs.place import FieldPath
 from poolwright.specs.unit_specs import parse_platform_specs, parse_unit_specs
@@ -24,6 +31,8 @@ from poolwright.trees.tree import build_folder
 
 ROOT = Path(__file__).parent.parent
 FLEET = ROOT / "examples" / "fleet"
+SMALL_FLEET = Path(__file__).parent / "small_fleet"  # one cluster, one pool, one model in two versions
+# Files of the small one.
 PROJECT = "poolwright.yaml"
 STACK = "specs/stack.yaml"
 POOL = "specs/pool.yaml"
@@ -39,6 +48,22 @@ Files = Mapping[str, bytes]  # by path from the project
 def read_fleet() -> dict[str, bytes]:
     """Every file of the example but the rendered tree."""
     return {path: data for path, data in read_files(FLEET).items() if not path.startswith("overlays/")}
+
+
+def read_small_fleet() -> dict[str, bytes]:
+    """Every file of the small one."""
+    return read_files(SMALL_FLEET)
+
+
+def copy_small_fleet(folder: Path) -> Path:
+    """A copy of the small one as `folder`/fleet, rendered."""
+    return write_files(folder / "fleet", {**read_small_fleet(), **render_small_tree()})
+
+
+@cache
+def render_small_tree() -> Mapping[str, bytes]:
+    """What `render` writes for the small one; rendered once."""
+    return render_tree(read_small_fleet())
 
 
 def copy_fleet(folder: Path) -> Path:
@@ -67,7 +92,7 @@ def list_specs(files: Files) -> dict[str, bytes]:
 
 def load_closures(files: Files) -> tuple[Closure, ...]:
     """Every closure of the project, as `check` and `render` load it."""
-    return build_closures(parse_specs(list_specs(files)), files, FACTS)
+    return _complete(build_closures(parse_specs(list_specs(files)), files, FACTS), files)
 
 
 def load_unit(files: Files, cluster: str, unit: str, facts: Facts = FACTS) -> UnitClosure | PlatformClosure:
@@ -80,7 +105,34 @@ def load_unit(files: Files, cluster: str, unit: str, facts: Facts = FACTS) -> Un
     closure = build_closure(found, cluster, unit, files, facts)
     if closure is None:
         raise LookupError(f"no unit {cluster}/{unit}")
+    (closure,) = _complete((closure,), files)
     return closure
+
+
+C = TypeVar("C", bound=Closure)
+_workloads: dict[bytes, Object] = {}  # by template and envelope: a child process renders each of them once
+
+
+def _complete(closures: tuple[C, ...], files: Files) -> tuple[C, ...]:
+    return complete_closures(
+        closures, lambda envelope: render_once(envelope, files), lambda unit: custom_digest(files, unit)
+    )
+
+
+def render_once(envelope: EnvelopeClosure, files: Files) -> Object:
+    """What the envelope's template gives; of one that gave it before the same again."""
+    assert envelope.spec.engine.template is not None
+    key = canonical_json([plain_spec(envelope), files[envelope.spec.engine.template].decode("utf-8", "replace")])
+    if key not in _workloads:
+        _workloads[key] = render_workload(envelope, files)
+    return _workloads[key]
+
+
+def custom_digest(files: Files, unit: str) -> Digest | None:
+    """The digest of the component that a unit's team has in custom/."""
+    top = f"custom/{unit}/"
+    own = {path.removeprefix(top): data for path, data in files.items() if path.startswith(top)}
+    return digest_folder(own) if own else None
 
 
 def load_placement(files: Files, cluster: str, unit: str) -> UnitClosure:
@@ -134,11 +186,15 @@ def _scalars_of(document: Document, starts: list[int]) -> Iterator[Scalar]:
 
 
 def write_scalars(files: Files, changes: Mapping[Scalar, str]) -> dict[str, bytes]:
-    """The files with only these values' texts replaced; in double quotes, unless the new one is a number."""
+    """The files with only these values' texts replaced; in double quotes, unless the new one is a number or true."""
     texts = {scalar.file: files[scalar.file].decode() for scalar in changes}
     for scalar in sorted(changes, key=lambda scalar: scalar.start, reverse=True):
         text, new = texts[scalar.file], changes[scalar]
-        written = new if new.isdecimal() else '"' + new.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        written = (
+            new
+            if new.isdecimal() or new in ("true", "false")
+            else '"' + new.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        )
         # A block text ends where the next line's first word stands.
         tail = "" if "\n" not in text[scalar.start : scalar.end] else "\n" + " " * _indent(text, scalar.end)
         texts[scalar.file] = text[: scalar.start] + written + tail + text[scalar.end :]

@@ -48,6 +48,7 @@ def start(
     *arguments: str, folder: Path, environment: Mapping[str, str] = os.environ, python: tuple[str, ...] = ()
 ) -> Ran:
     """Run `poolwright` as users do, as a process of its own."""
-    command = (sys.executable, *python, "-m", "poolwright", *arguments)
+    # -P: with the folder that it runs in, a project, among those that modules come from, it would refuse.
+    command = (sys.executable, "-P", *python, "-m", "poolwright", *arguments)
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False, timeout=60)
     return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())

@@ -17,15 +17,20 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "catalog": ("specs",),
     "objects": ("specs", "catalog"),
     "rules": ("specs", "catalog", "objects"),
-    "trees": ("specs", "catalog", "objects"),
+    "trees": ("specs", "catalog", "objects", "rules"),
+    "templates": ("specs", "catalog", "objects", "rules", "trees"),
     "files": ("specs", "catalog", "trees"),
-    "kustomize": ("specs",),
-    "cli": ("specs", "catalog", "objects", "rules", "trees", "files", "kustomize"),
+    "kustomize": ("specs", "catalog", "trees", "files"),
+    "sandbox": ("specs",),
+    "cli": (
+        *("specs", "catalog", "objects", "rules", "trees", "templates"),
+        *("files", "kustomize", "sandbox"),
+    ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog"), "render"),
-    **dict.fromkeys(("objects", "rules", "trees"), "overlays"),
-    **dict.fromkeys(("files", "kustomize", "cli"), "pipelines"),
+    **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
+    **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(
