@@ -246,3 +246,23 @@ def test_a_program_that_is_gone(tree: Path) -> None:
     gone = Kustomize(argv=("/no/such/kustomize", "build"), version="v5.8.1", source="given")
     expected = KustomizeError(reason="/no/such/kustomize can't be run: No such file or directory")
     assert build(gone, tree, "base") == expected
+
+
+# As kubectl v1.32.4 (Kustomize v5.5.0) logs what ends it, shortened.
+LOGGED = {
+    "quotes": (
+        """E1130 06:26:41.880401    8156 run.go:72] "command failed" err="accumulating \\"a\\": cannot be absolute\"""",
+        'base: accumulating "a": cannot be absolute',
+    ),
+    "a-new-line": (
+        """E1130 06:23:13.342952    1300 run.go:72] "command failed" err="Found multiple kustomization files\\n\"""",
+        "base: Found multiple kustomization files",
+    ),
+}
+
+
+@pytest.mark.parametrize(("logged", "reason"), LOGGED.values(), ids=LOGGED)
+def test_an_error_that_kubectl_logs(tree: Path, tmp_path: Path, logged: str, reason: str) -> None:
+    """Without the time and the process number: a finding is the same on every run."""
+    fake = write_fake(tmp_path, f"sys.stderr.write({logged!r})\nsys.exit(1)")
+    assert build(fake, tree, "base") == KustomizeError(reason=reason)

@@ -65,7 +65,16 @@ def _read_lines(stderr: bytes, tree: Path) -> tuple[str, ...]:
     text = stderr.decode("utf-8", "replace")
     for place in (str(tree.resolve()), str(tree.absolute())):
         text = text.replace(f"{place}/", "").replace(place, ".")
-    return tuple(escape_controls(line.strip()) for line in text.splitlines() if line.strip())
+    return tuple(escape_controls(_unwrap(line.strip())) for line in text.splitlines() if line.strip())
+
+
+def _unwrap(line: str) -> str:
+    """An error as `kustomize` says it, where kubectl logs it: a time, a process number and the error in quotes."""
+    logged = _LOGGED.fullmatch(line)
+    if logged is None:
+        return line
+    said = re.sub(r"\\(.)", lambda escape: {"n": " ", "t": " "}.get(escape[1], escape[1]), logged[1])
+    return f"error: {said.strip()}"
 
 
 def _name_end(code: int) -> str:
@@ -73,5 +82,6 @@ def _name_end(code: int) -> str:
 
 
 _OUT_OF_MEMORY = re.compile(rb"^(?:fatal error|runtime): .*(?:out of|cannot allocate) memory", re.MULTILINE)
+_LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err="(.*)"')  # klog: kubectl 1.32
 _ERROR = re.compile(r"[Ee]rror: ")
 _REASON_CHARACTERS = 1000
