@@ -367,7 +367,7 @@ FORBIDDEN: dict[str, tuple[str, str, dict[str, str], tuple[str, ...]]] = {
         ADD,
         added("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: mine}\n"),
         (
-            'ClusterRole/mine:  | the component adds the ClusterRole "mine", which the AppProject keeps from units '
+            'ClusterRole/mine:  | the component adds the ClusterRole "mine", which isn\'t a kind that units have '
             "[custom-forbidden]",
         ),
     ),
@@ -400,6 +400,33 @@ FORBIDDEN: dict[str, tuple[str, str, dict[str, str], tuple[str, ...]]] = {
             ),
         }.items()
     },
+    "an-autoscaler-of-another-unit": (
+        "chat-70b",
+        ADD,
+        added(
+            "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: x, namespace: chat}\n"
+            "spec: {maxReplicas: 30, scaleTargetRef: {kind: Deployment, name: tenants-8b}}\n"
+        ),
+        ('spec.scaleTargetRef | the HorizontalPodAutoscaler "x" scales something else than the unit',),
+    ),
+    "a-second-disruption-budget": (
+        "chat-70b",
+        ADD,
+        added(
+            "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: x, namespace: chat}\n"
+            "spec: {maxUnavailable: 0, selector: {}}\n"
+        ),
+        ('PodDisruptionBudget/x:  | the component adds the PodDisruptionBudget "x" [custom-forbidden]',),
+    ),
+    "a-sidecar-with-a-claim-that-no-object-shows": (
+        "chat-70b",
+        pod(
+            "containers: [{name: mine, image: busybox, resources: {limits: "
+            "{deviceclass.resource.kubernetes.io/interactive-80g: 1}}}]"
+        ),
+        {},
+        ("takes devices by the resource deviceclass.resource.kubernetes.io/interactive-80g",),
+    ),
     "an-autoscaler-beyond-the-placement": (
         "chat-70b",
         ADD,
@@ -453,7 +480,7 @@ FORBIDDEN: dict[str, tuple[str, str, dict[str, str], tuple[str, ...]]] = {
         "chat-70b",
         ADD,
         added("apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: chat}\nstringData: {a: b}\n"),
-        ('Secret/x:  | the component adds the Secret "x", which the AppProject keeps from units [custom-forbidden]',),
+        ('Secret/x:  | the component adds the Secret "x", which isn\'t a kind that units have [custom-forbidden]',),
     ),
     # Kustomize's own refusals, and what it isn't even asked.
     "a-kustomization-for-a-component": (

@@ -15,11 +15,13 @@ _ASKING: Final = frozenset(("AMD_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"))
 _NONE: Final = ("", "none", "void")
 # Folders of device nodes, and the one whose mounts the NVIDIA runtime reads as a list of devices.
 _FOLDERS: Final = ("/dev", "/var/run/nvidia-container-devices", "/run/nvidia-container-devices")
+# A device class offered like this gets the pod a claim that no object shows (KEP-5004).
+_IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
 _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 (memory, no device)
 
 
 def check_device_access(pod: Pod) -> Iterator[Finding]:
-    """Privileged containers, variables that ask the container runtime for devices, and volumes with device nodes.
+    """Privileged containers, resources and variables that get devices, and volumes with device nodes.
 
     For workloads only: the node's own software is privileged for a reason.
     """
@@ -27,6 +29,9 @@ def check_device_access(pod: Pod) -> Iterator[Finding]:
         privileged = container.field.get("securityContext", "privileged")
         if privileged.value is True:
             yield _access(privileged, f'container "{container.name}" is privileged, and has every device of its node')
+        for name, amount in container.resources():
+            if name.startswith(_IMPLICIT):
+                yield _access(amount, f'container "{container.name}" takes devices by the resource {name}')
         for entry in container.field.get("env").list_items():
             if entry.get("name").text in _ASKING and entry.get("value").value not in _NONE:
                 what = (

@@ -21,6 +21,7 @@ _INSTEAD: Final = {
     "Namespace": "Pool.spec.namespaces",
     "ResourceQuota": "Pool.spec.namespaces[].quota",
     "LimitRange": "Envelope.spec.engine.resources",
+    "PodDisruptionBudget": "Envelope.spec.recovery.spareReplicas",  # of two on one pod, neither allows an eviction
     "PriorityClass": "Project.spec.tiers",
     "DeviceClass": "Pool.spec.deviceClasses",
     "ResourceClaim": "Envelope.spec.claim",
@@ -46,10 +47,9 @@ def check_addition(added: PlacedObject, closure: UnitClosure) -> Iterator[Findin
         yield forbidden(added.root.place, f"the component adds the {added.title}", instead)
         return
     if (group, added.kind) not in UNIT_KINDS:
-        # Argo CD would refuse to sync it, so the unit would never be what is checked here.
         known = ", ".join(sorted(kind for group, kind in UNIT_KINDS if group not in _GROUPS and kind not in _INSTEAD))
-        what = f"the component adds the {added.title}, which the AppProject keeps from units"
-        yield forbidden(added.root.place, what, f"a kind that it allows: {known}")
+        what = f"the component adds the {added.title}, which isn't a kind that units have"
+        yield forbidden(added.root.place, what, f"one that they have: {known}")
         return
     if added.namespace != namespace:
         where = f"in namespace {added.namespace}" if added.namespace else "without a namespace"
@@ -81,7 +81,11 @@ def _check_labels(field: Field) -> Iterator[Finding]:
 def _check_scaling(added: PlacedObject, closure: UnitClosure) -> Iterator[Finding]:
     """An autoscaler of the unit's workload moves between the bounds that verdicts and quotas count with."""
     target = added.root.get("spec", "scaleTargetRef")
+    if not target.is_set:
+        return
     if target.get("name").text != closure.unit:
+        what = f"the {added.title} scales something else than the unit"
+        yield forbidden(target.place, what, "a target that is the unit's own workload")
         return
     spec = added.root.get("spec")
     least, most = closure.placement.min_replicas, closure.max_replicas
