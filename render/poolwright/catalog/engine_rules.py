@@ -22,6 +22,8 @@ from poolwright.specs.stack import Stack
 
 _RULE: Final = "poolwright.dev/v1alpha1"
 _FACTS: Final = "poolwright facts, engine-arguments.json"
+# With these the probes, the metrics and the router, which speak plain HTTP without a key, get no answer.
+_UNANSWERED: Final = ("--api-key", "--ssl-keyfile", "--ssl-certfile", "--ssl-keyfile-password", "--ssl-ca-certs")
 
 # Which field decides a quantity; the other quantities of the facts no field decides.
 DECIDED_BY: Final[dict[str, str]] = {
@@ -121,6 +123,7 @@ def _check_args(envelope: Spec[Envelope], facts: Facts) -> Iterator[Finding]:
         for name in (fact.argument, *fact.aliases)
         if name
     }
+    names |= dict.fromkeys(_UNANSWERED, "the tool")
     for index, argument in enumerate(engine.args):
         written, decided = argument.partition("=")[0], _find_decided(argument, names)
         if decided:
