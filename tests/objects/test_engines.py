@@ -248,7 +248,12 @@ def test_args(name: tuple[str, str], changes: tuple[tuple[str, str], ...], role:
 
 
 def probe(path: str, period: int, failures: int) -> dict[str, Any]:
-    return {"httpGet": {"path": path, "port": "http"}, "periodSeconds": period, "failureThreshold": failures}
+    return {
+        "httpGet": {"path": path, "port": "http"},
+        "periodSeconds": period,
+        "timeoutSeconds": 5,
+        "failureThreshold": failures,
+    }
 
 
 PORTS = [{"name": "http", "containerPort": 8000, "protocol": "TCP"}]
@@ -411,6 +416,9 @@ PRICED = {
     "another-way-to-the-same-memory": ("vllm", "--kv-cache-memory-bytes=1", "engine.deviceMemoryPercent"),
     "hidden-in-a-file": ("vllm", "--config=/models/engine.yaml", "any field"),
     "port": ("vllm", "--port=9000", "the tool"),
+    # The probes speak plain HTTP, without a key.
+    "api-key": ("vllm", "--api-key=x", "the tool"),
+    "sglang-tls": ("sglang", "--ssl-keyfile=/k", "the tool"),
     "sglang-alias": ("sglang", "--tp-size=8", "topology.tensorParallel"),
     "sglang-abbreviation-of-an-alias": ("sglang", "--tp=8", "topology.tensorParallel"),
     "sglang-old-alias": ("sglang", "--nccl-init-addr=a:1", "topology.nodes"),

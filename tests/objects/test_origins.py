@@ -330,6 +330,7 @@ def test_fields_that_follow_from_nothing_are_the_renderer_s_own() -> None:
         f"/spec/template/spec/{pointer}": value
         for pointer, value in {
             "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
             "containers/0/command/0": "vllm",
             "containers/0/command/1": "serve",
             "containers/0/env/0/name": "POOLWRIGHT_CLAIM_TEMPLATE",
@@ -347,6 +348,7 @@ def test_fields_that_follow_from_nothing_are_the_renderer_s_own() -> None:
             "containers/0/livenessProbe/httpGet/path": "/health",
             "containers/0/livenessProbe/httpGet/port": "http",
             "containers/0/livenessProbe/periodSeconds": 10,
+            "containers/0/livenessProbe/timeoutSeconds": 5,
             "containers/0/name": "engine",
             "containers/0/ports/0/containerPort": 8000,
             "containers/0/ports/0/name": "http",
@@ -355,8 +357,10 @@ def test_fields_that_follow_from_nothing_are_the_renderer_s_own() -> None:
             "containers/0/readinessProbe/httpGet/path": "/v1/models",
             "containers/0/readinessProbe/httpGet/port": "http",
             "containers/0/readinessProbe/periodSeconds": 5,
+            "containers/0/readinessProbe/timeoutSeconds": 5,
             "containers/0/startupProbe/httpGet/path": "/v1/models",
             "containers/0/startupProbe/httpGet/port": "http",
+            "containers/0/startupProbe/timeoutSeconds": 5,
             "containers/0/startupProbe/periodSeconds": 10,
             "containers/0/volumeMounts/1/mountPath": "/dev/shm",
             "containers/0/volumeMounts/1/name": "shm",

@@ -103,7 +103,8 @@ BUDGETS: dict[str, tuple[dict[str, bytes], str, object]] = {
     "interactive-one-at-least": (ONE_OF_TWO, "rag-8b", (1, UNIT)),
     # One replica: minAvailable, or 0, would keep its node from ever being drained.
     "interactive-with-one-replica": (dict(FLEET), "rag-8b", (1, UNIT)),
-    "interactive-as-many-as-are-spare": (recovery(3, ONE_OF_TWO), "rag-8b", (3, UNIT)),
+    "interactive-as-many-as-are-spare": (recovery(3, place_rag("  minReplicas: 5\n  surge: 0\n")), "rag-8b", (3, UNIT)),
+    "interactive-spares-but-never-all": (recovery(3, ONE_OF_TWO), "rag-8b", (1, UNIT)),
     "interactive-stable": (behavior("stable", ONE_OF_TWO), "rag-8b", (1, UNIT)),
     "interactive-groups-by-their-leaders": (groups(1, batch=False), "reason-671b", (1, LEADERS)),
     "batch-half": (BATCH, "rag-8b", ("50%", UNIT)),

@@ -33,7 +33,8 @@ def build_disruption_budget(closure: UnitClosure) -> tuple[Object, ...]:
 
 def _most_away(closure: UnitClosure) -> int | str:
     if closure.tier == "interactive":
-        return max(1, closure.envelope.spec.recovery.spare_replicas)
+        # Spares may go; one replica at least stays, unless there is but one.
+        return max(1, min(closure.envelope.spec.recovery.spare_replicas, closure.placement.min_replicas - 1))
     if closure.envelope.spec.topology.nodes > 1:
         return max(1, -(-closure.placement.min_replicas // 2))  # a share of pods would not be one of groups
     return "50%"

@@ -19,6 +19,7 @@ Role = Literal["single", "leader", "worker"]
 PORT_NAME: Final = "http"
 TOKEN_KEY: Final = "token"  # noqa: S105 (the key in the Secret, not a token)
 _STARTUP_PERIOD_S: Final = 10
+_ANSWER_S: Final = 5  # SGLang's /health waits for a second before it looks, and an engine under load answers late
 
 
 def build_engine(envelope: EnvelopeClosure, role: Role = "single") -> Object:
@@ -124,4 +125,9 @@ def _build_resources(resources: Resources) -> Object:
 
 
 def _probe(path: str, period_s: int, failures: int) -> Object:
-    return {"httpGet": {"path": path, "port": PORT_NAME}, "periodSeconds": period_s, "failureThreshold": failures}
+    return {
+        "httpGet": {"path": path, "port": PORT_NAME},
+        "periodSeconds": period_s,
+        "timeoutSeconds": _ANSWER_S,
+        "failureThreshold": failures,
+    }

@@ -22,6 +22,8 @@ def build_pod(envelope: EnvelopeClosure, role: Role = "single") -> Object:
         "metadata": {"labels": pod_labels(envelope), "annotations": pod_annotations(envelope)},
         "spec": {
             "automountServiceAccountToken": False,
+            # A Service called vllm would otherwise set VLLM_PORT to a URL, which vLLM refuses to start with.
+            "enableServiceLinks": False,
             **({"initContainers": statement} if statement else {}),
             "containers": [build_engine(envelope, role), *(build_sidecars(envelope) if role != "worker" else ())],
             "volumes": build_volumes(envelope),
