@@ -80,3 +80,19 @@ node contract)
   fix  remove it; devices come by claim: Envelope.spec.claim
 """
     )
+
+
+def test_the_resource_that_a_device_class_is_offered_as() -> None:
+    """Kubernetes makes a claim for it that no object shows; the device plugin's resource is node-contract's to find."""
+    name = "deviceclass.resource.kubernetes.io/interactive-80g"
+    assert found_in({"resources": {"limits": {name: 1}}}) == [f'spec.containers[0].resources.limits["{name}"]']
+    assert found_in({"resources": {"limits": {"cpu": 1, "nvidia.com/gpu": 1}}}) == []
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "spec": {"containers": [{"name": "a", "resources": {"requests": {name: "2"}}}]},
+    }
+    (found,) = find_pods(place_object(pod, "x.yaml"))
+    text = render_text(check_device_access(found))
+    assert f'container "a" takes devices by the resource {name}  [device-access]' in text
+    assert "the scheduler makes a claim for them that is in no spec: no quota and no verdict counts them" in text

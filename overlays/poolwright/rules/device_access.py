@@ -17,6 +17,7 @@ _NONE: Final = ("", "none", "void")
 _FOLDERS: Final = ("/dev", "/var/run/nvidia-container-devices", "/run/nvidia-container-devices")
 # A device class offered like this gets the pod a claim that no object shows (KEP-5004).
 _IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+_UNALLOCATED: Final = "nobody allocated these devices, so others compute on them too, and their memory is counted twice"
 _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 (memory, no device)
 
 
@@ -31,7 +32,11 @@ def check_device_access(pod: Pod) -> Iterator[Finding]:
             yield _access(privileged, f'container "{container.name}" is privileged, and has every device of its node')
         for name, amount in container.resources():
             if name.startswith(_IMPLICIT):
-                yield _access(amount, f'container "{container.name}" takes devices by the resource {name}')
+                yield _access(
+                    amount,
+                    f'container "{container.name}" takes devices by the resource {name}',
+                    "the scheduler makes a claim for them that is in no spec: no quota and no verdict counts them",
+                )
         for entry in container.field.get("env").list_items():
             if entry.get("name").text in _ASKING and entry.get("value").value not in _NONE:
                 what = (
@@ -53,13 +58,13 @@ def _has_devices(path: str) -> bool:
     return any(at.startswith(folder + "/") or f"{folder}/".startswith(at) for folder in _FOLDERS)
 
 
-def _access(field: Field, what: str) -> Finding:
+def _access(field: Field, what: str, why: str = _UNALLOCATED) -> Finding:
     return Finding(
         code="device-access",
         severity="error",
         place=field.place,
         what=what,
-        why="nobody allocated these devices, so others compute on them too, and their memory is counted twice",
+        why=why,
         rule="poolwright node contract",
         fix="remove it; devices come by claim: Envelope.spec.claim",
     )
