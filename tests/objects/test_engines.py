@@ -417,8 +417,8 @@ PRICED = {
     "hidden-in-a-file": ("vllm", "--config=/models/engine.yaml", "any field"),
     "port": ("vllm", "--port=9000", "the tool"),
     # The probes speak plain HTTP, without a key.
-    "api-key": ("vllm", "--api-key=x", "the tool"),
-    "sglang-tls": ("sglang", "--ssl-keyfile=/k", "the tool"),
+    "api-key": ("vllm", "--api-key=x", "the tool (plain HTTP, no key)"),
+    "sglang-tls": ("sglang", "--ssl-keyfile=/k", "the tool (plain HTTP, no key)"),
     "sglang-alias": ("sglang", "--tp-size=8", "topology.tensorParallel"),
     "sglang-abbreviation-of-an-alias": ("sglang", "--tp=8", "topology.tensorParallel"),
     "sglang-old-alias": ("sglang", "--nccl-init-addr=a:1", "topology.nodes"),
@@ -469,6 +469,18 @@ specs/envelopes/rag-8b/1.1.0.yaml:21:31: engine.args has "-tp", which topology.t
   why  the last of two equal arguments counts, so what runs would not be what the envelope says and what its \
 claim is computed from (poolwright facts, engine-arguments.json)
   fix  remove the argument; say it in topology.tensorParallel
+""",
+    ),
+    "args-unanswered": (
+        rag_with("vllm", "--api-key=x"),
+        "rag-8b",
+        """\
+specs/envelopes/rag-8b/1.1.0.yaml:21:31: engine.args has "--api-key", which the tool (plain HTTP, no key) decides  \
+[args-priced]
+  at   spec.engine.args[0]
+  why  the probes, the metrics and the router ask without a key or TLS, and would get no answer (poolwright facts, \
+engine-arguments.json)
+  fix  remove the argument
 """,
     ),
     "custom-without-a-template": (

@@ -19,7 +19,7 @@ Role = Literal["single", "leader", "worker"]
 PORT_NAME: Final = "http"
 TOKEN_KEY: Final = "token"  # noqa: S105 (the key in the Secret, not a token)
 _STARTUP_PERIOD_S: Final = 10
-_ANSWER_S: Final = 5  # SGLang's /health waits for a second before it looks, and an engine under load answers late
+_ANSWER_S: Final = 5  # SGLang 0.5.23's /health sleeps for a second first, and an engine under load answers late
 
 
 def build_engine(envelope: EnvelopeClosure, role: Role = "single") -> Object:

@@ -22,8 +22,13 @@ from poolwright.specs.stack import Stack
 
 _RULE: Final = "poolwright.dev/v1alpha1"
 _FACTS: Final = "poolwright facts, engine-arguments.json"
-# With these the probes, the metrics and the router, which speak plain HTTP without a key, get no answer.
-_UNANSWERED: Final = ("--api-key", "--ssl-keyfile", "--ssl-certfile", "--ssl-keyfile-password", "--ssl-ca-certs")
+_TWICE: Final = (
+    "the last of two equal arguments counts, so what runs would not be what the envelope says and what its claim is "
+    "computed from"
+)
+_SECURED: Final = ("--api-key", "--ssl-keyfile", "--ssl-certfile", "--ssl-keyfile-password", "--ssl-ca-certs")
+_PLAIN: Final = "the tool (plain HTTP, no key)"  # what decides those
+_UNANSWERED: Final = "the probes, the metrics and the router ask without a key or TLS, and would get no answer"
 
 # Which field decides a quantity; the other quantities of the facts no field decides.
 DECIDED_BY: Final[dict[str, str]] = {
@@ -123,7 +128,7 @@ def _check_args(envelope: Spec[Envelope], facts: Facts) -> Iterator[Finding]:
         for name in (fact.argument, *fact.aliases)
         if name
     }
-    names |= dict.fromkeys(_UNANSWERED, "the tool")
+    names |= dict.fromkeys(_SECURED, _PLAIN)
     for index, argument in enumerate(engine.args):
         written, decided = argument.partition("=")[0], _find_decided(argument, names)
         if decided:
@@ -132,10 +137,9 @@ def _check_args(envelope: Spec[Envelope], facts: Facts) -> Iterator[Finding]:
                 severity="error",
                 place=envelope.place("spec", "engine", "args", index),
                 what=f'engine.args has "{written}", which {decided} decides',
-                why="the last of two equal arguments counts, so what runs would not be what the envelope says and what "
-                "its claim is computed from",
+                why=_UNANSWERED if decided == _PLAIN else _TWICE,
                 rule=_FACTS,
-                fix="remove the argument" + ("" if decided == "the tool" else f"; say it in {decided}"),
+                fix="remove the argument" + ("" if decided in ("the tool", _PLAIN) else f"; say it in {decided}"),
             )
 
 

@@ -30,8 +30,9 @@ CODES: Final[dict[str, str]] = {
         "second would overwrite the first: a placement called like a chart, or CLUSTER-UNIT that reads in two ways."
     ),
     "args-priced": (
-        "An engine argument that one of the envelope's own fields decides. The last of two equal arguments counts,"
-        " so what runs would differ from what the envelope says."
+        "An engine argument that one of the envelope's own fields decides, or the tool. The last of two equal"
+        " arguments counts, so what runs would differ from what the envelope says; with a key or TLS no probe gets an"
+        " answer."
     ),
     "attribute-values": (
         "The values listed for an attribute are of different types. A device publishes an attribute with one type, so "
