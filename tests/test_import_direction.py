@@ -15,6 +15,7 @@ SOURCE_ROOTS = ("render", "overlays", "pipelines")
 ROOMS: dict[str, tuple[str, ...]] = {
     "specs": (),
     "catalog": ("specs",),
+    "allocation": ("specs", "catalog"),
     "objects": ("specs", "catalog"),
     "rules": ("specs", "catalog", "objects"),
     "trees": ("specs", "catalog", "objects", "rules"),
@@ -23,12 +24,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "cli": (
-        *("specs", "catalog", "objects", "rules", "trees", "templates"),
+        *("specs", "catalog", "allocation", "objects", "rules", "trees", "templates"),
         *("files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
-    **dict.fromkeys(("specs", "catalog"), "render"),
+    **dict.fromkeys(("specs", "catalog", "allocation"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }
