@@ -6,39 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from poolwright.catalog.qualified_name import split_name
-from poolwright.catalog.resource_slice import (
-    AttributeOnDevice,
-    CapacityOnDevice,
-    Counters,
-    Device,
-    Placement,
-    QualifiedKey,
-    ResourceSlice,
-    Taint,
-    newest_pools,
-)
-from poolwright.specs.document import MAX_PROBLEMS, Document, Plain
+from poolwright.catalog.captured import CapturedReader, Source, list_objects
+from poolwright.catalog.captured_slice import parse_slice, parse_taints
+from poolwright.catalog.resource_slice import Device, ResourceSlice, Taint, newest_pools
+from poolwright.specs.document import Document, Plain
 from poolwright.specs.finding import Finding, SpecError
-from poolwright.specs.place import FieldPath, render_field
-from poolwright.specs.quantity import Quantity, parse_quantity
+from poolwright.specs.place import FieldPath
 
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
-_BOXED_API: Final = "resource.k8s.io/v1beta1"  # a device's fields stand under `basic`
-_SLICE_APIS: Final = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", _BOXED_API)
-_RULE: Final = "Kubernetes resource/v1 ResourceSlice"
-_VALUE_TYPES: Final[dict[str, type]] = {"string": str, "int": int, "bool": bool, "version": str}
-_LIST_TYPES: Final = {f"{name}s": kind for name, kind in _VALUE_TYPES.items()}  # gate DRAListTypeAttributes
-_PLACEMENT: Final = ("nodeName", "nodeSelector", "allNodes")
-_SLICE_FIELDS: Final = {*_PLACEMENT, "perDeviceNodeSelection", "driver", "pool", "devices", "sharedCounters"}
-_DEVICE_FIELDS: Final = {
-    *_PLACEMENT,
-    "attributes",
-    "capacity",
-    "taints",
-    "consumesCounters",
-    "allowMultipleAllocations",
-}
+SOURCE: Final = Source(
+    code="inventory-unreadable",
+    rule="Kubernetes resource/v1 ResourceSlice",
+    why="the capture can't be read as it stands",
+    fix="capture the cluster again: kubectl get nodes,resourceslices -o yaml",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,260 +61,25 @@ def parse_inventory(documents: Iterable[Document], file: str) -> Inventory:
     slices: list[ResourceSlice] = []
     problems: list[Finding] = []
     for document in documents:
-        reader = _Reader(document, problems)
-        for item, path in _items(reader):
+        reader = CapturedReader(document, problems, SOURCE)
+        for item, path in list_objects(reader):
             if item.get("kind") == "Node":
-                nodes.append(_node(reader, item, path))
+                nodes.append(parse_node(reader, item, path))
             elif item.get("kind") == "ResourceSlice":
-                slices += _slice(reader, item, path)
+                slices += parse_slice(reader, item, path)
     if problems:
         raise SpecError(problems)
     return Inventory(file=file, nodes=tuple(nodes), slices=tuple(slices))
 
 
-def _items(reader: _Reader) -> list[tuple[dict[str, Plain], FieldPath]]:
-    """The objects of a document: itself, or those of a list."""
-    value = reader.mapping(reader.document.value, ())
-    if str(value.get("kind", "")).endswith("List"):
-        listed = reader.sequence(value.get("items"), ("items",))
-        return [(reader.mapping(item, ("items", index)), ("items", index)) for index, item in enumerate(listed)]
-    return [(value, ())]
-
-
-class _Reader:
-    """Typed access to a captured object; what has another type is noted once and read as empty."""
-
-    def __init__(self, document: Document, problems: list[Finding]) -> None:
-        self.document = document
-        self.problems = problems
-        self._broken: list[FieldPath] = []
-
-    def mapping(self, value: Plain, path: FieldPath) -> dict[str, Plain]:
-        if isinstance(value, dict):
-            return value
-        self._wrong(value, path, "a map")
-        return {}
-
-    def sequence(self, value: Plain, path: FieldPath) -> list[Plain]:
-        if isinstance(value, list):
-            return value
-        self._wrong(value, path, "a list")
-        return []
-
-    def text(self, value: Plain, path: FieldPath) -> str:
-        if isinstance(value, str):
-            return value
-        self._wrong(value, path, "a string")
-        return ""
-
-    def flag(self, value: Plain, path: FieldPath) -> bool:
-        if isinstance(value, bool):
-            return value
-        self._wrong(value, path, "true or false")
-        return False
-
-    def number(self, value: Plain, path: FieldPath, *, least: int) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-            return value
-        self._wrong(value, path, f"a whole number of at least {least}")
-        return least
-
-    def quantity(self, value: Plain, path: FieldPath, what: str) -> Quantity:
-        text = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(value, path)
-        try:
-            return parse_quantity(text)
-        except ValueError as error:
-            self.note(path, f"{what} is no quantity", str(error))
-            return parse_quantity("0")
-
-    def note(self, path: FieldPath, what: str, why: str) -> None:
-        """Note a problem, unless it follows from one above it; of a document as many as are of use."""
-        if len(self._broken) >= MAX_PROBLEMS or any(path[: len(broken)] == broken for broken in self._broken):
-            return
-        self._broken.append(path)
-        self.problems.append(
-            Finding(
-                code="inventory-unreadable",
-                severity="error",
-                place=self.document.place(path),
-                what=what,
-                why=why,
-                rule=_RULE,
-                fix="capture the cluster again: kubectl get nodes,resourceslices -o yaml",
-            )
-        )
-
-    def _wrong(self, value: Plain, path: FieldPath, wanted: str) -> None:
-        problem = "is missing" if value is None else f"is not {wanted}"
-        self.note(path, f"{render_field(path) or 'the document'} {problem}", "the capture can't be read as it stands")
-
-
-def _node(reader: _Reader, item: dict[str, Plain], path: FieldPath) -> Node:
+def parse_node(reader: CapturedReader, item: dict[str, Plain], path: FieldPath) -> Node:
+    """A Node that stands at path; what can't be read is noted."""
     metadata = reader.mapping(item.get("metadata"), (*path, "metadata"))
     labels = reader.mapping(metadata.get("labels", {}), (*path, "metadata", "labels"))
     spec = reader.mapping(item.get("spec", {}), (*path, "spec"))
     return Node(
         name=reader.text(metadata.get("name"), (*path, "metadata", "name")),
         labels={name: reader.text(value, (*path, "metadata", "labels", name)) for name, value in labels.items()},
-        taints=_taints(reader, spec.get("taints", []), (*path, "spec", "taints")),
+        taints=parse_taints(reader, spec.get("taints", []), (*path, "spec", "taints")),
         unschedulable=reader.flag(spec.get("unschedulable", False), (*path, "spec", "unschedulable")),
     )
-
-
-def _slice(reader: _Reader, item: dict[str, Plain], path: FieldPath) -> list[ResourceSlice]:
-    """The slice; none if it is of an API version that isn't read."""
-    api = item.get("apiVersion")
-    if api not in _SLICE_APIS:
-        what = f'a ResourceSlice of apiVersion "{api}"'
-        reader.note((*path, "apiVersion"), what, f"this release reads {', '.join(_SLICE_APIS)}")
-        return []
-    metadata = reader.mapping(item.get("metadata"), (*path, "metadata"))
-    at = (*path, "spec")
-    spec = reader.mapping(item.get("spec"), at)
-    driver = reader.text(spec.get("driver"), (*at, "driver"))
-    pool = reader.mapping(spec.get("pool"), (*at, "pool"))
-    pool_name = reader.text(pool.get("name"), (*at, "pool", "name"))
-    placement = _placement(
-        reader,
-        spec,
-        at,
-        per_device=reader.flag(spec.get("perDeviceNodeSelection", False), (*at, "perDeviceNodeSelection")),
-    )
-    listed = reader.sequence(spec.get("devices", []), (*at, "devices"))
-    return [
-        ResourceSlice(
-            name=reader.text(metadata.get("name"), (*path, "metadata", "name")),
-            driver=driver,
-            pool=pool_name,
-            generation=reader.number(pool.get("generation"), (*at, "pool", "generation"), least=0),
-            slice_count=reader.number(pool.get("resourceSliceCount"), (*at, "pool", "resourceSliceCount"), least=1),
-            placement=placement,
-            devices=tuple(
-                _device(reader, entry, (*at, "devices", index), driver, pool_name, api == _BOXED_API, placement)
-                for index, entry in enumerate(listed)
-            ),
-            shared_counters=_counters(reader, spec.get("sharedCounters", []), (*at, "sharedCounters"), "name"),
-            aside=_aside(spec, _SLICE_FIELDS),
-        )
-    ]
-
-
-def _placement(reader: _Reader, said: dict[str, Plain], path: FieldPath, *, per_device: bool = False) -> Placement:
-    name = reader.text(said.get("nodeName", ""), (*path, "nodeName")) or None
-    selector = reader.mapping(said["nodeSelector"], (*path, "nodeSelector")) if said.get("nodeSelector") else None
-    all_nodes = reader.flag(said.get("allNodes", False), (*path, "allNodes"))
-    given = [name is not None, selector is not None, all_nodes, per_device]
-    if sum(given) != 1:
-        fields = (*_PLACEMENT, "perDeviceNodeSelection") if path[-1] == "spec" else _PLACEMENT
-        what = f"{render_field(path)} says {'nothing' if not any(given) else 'several things'} of the nodes it is for"
-        reader.note(path, what, f"it must have exactly one of: {', '.join(fields)}")
-    return Placement(node_name=name, node_selector=selector, all_nodes=all_nodes, per_device=per_device)
-
-
-def _device(
-    reader: _Reader, entry: Plain, at: FieldPath, driver: str, pool: str, boxed: bool, placement: Placement
-) -> Device:
-    device = reader.mapping(entry, at)
-    fields = {name: value for name, value in device.items() if name != "name"}
-    inner = at
-    if boxed != ("basic" in fields) and fields:
-        found, wanted = ("in the device itself", "under basic") if boxed else ("under basic", "in the device itself")
-        reader.note(at, f"{render_field(at)} has its fields {found}", f"in this API version they stand {wanted}")
-    elif boxed:
-        inner = (*at, "basic")
-        fields = reader.mapping(fields.get("basic", {}), inner)
-    return Device(
-        driver=driver,
-        pool=pool,
-        name=reader.text(device.get("name"), (*at, "name")),
-        attributes=_attributes(reader, driver, fields.get("attributes", {}), (*inner, "attributes")),
-        capacity=_capacity(reader, driver, fields.get("capacity", {}), (*inner, "capacity")),
-        taints=_taints(reader, fields.get("taints", []), (*inner, "taints")),
-        consumes=_counters(reader, fields.get("consumesCounters", []), (*inner, "consumesCounters"), "counterSet"),
-        allow_multiple_allocations=reader.flag(
-            fields.get("allowMultipleAllocations", False), (*inner, "allowMultipleAllocations")
-        ),
-        placement=_placement(reader, fields, inner) if placement.per_device else None,
-        aside=_aside(fields, _DEVICE_FIELDS),
-    )
-
-
-def _aside(said: dict[str, Plain], known: set[str]) -> dict[str, Plain]:
-    return {name: value for name, value in said.items() if name not in known}
-
-
-def _taints(reader: _Reader, value: Plain, path: FieldPath) -> tuple[Taint, ...]:
-    taints = []
-    for index, entry in enumerate(reader.sequence(value, path)):
-        at = (*path, index)
-        taint = reader.mapping(entry, at)
-        added = taint.get("timeAdded")
-        taints.append(
-            Taint(
-                key=reader.text(taint.get("key"), (*at, "key")),
-                value=reader.text(taint.get("value", ""), (*at, "value")),
-                effect=reader.text(taint.get("effect"), (*at, "effect")),
-                time_added=None if added is None else reader.text(added, (*at, "timeAdded")),
-            )
-        )
-    return tuple(taints)
-
-
-def _counters(reader: _Reader, value: Plain, path: FieldPath, key: str) -> tuple[Counters, ...]:
-    sets = []
-    for index, entry in enumerate(reader.sequence(value, path)):
-        at = (*path, index)
-        said = reader.mapping(entry, at)
-        counters = reader.mapping(said.get("counters"), (*at, "counters"))
-        sets.append(
-            Counters(
-                counter_set=reader.text(said.get(key), (*at, key)),
-                counters={
-                    name: _boxed_quantity(reader, box, (*at, "counters", name), f'counter "{name}"')
-                    for name, box in counters.items()
-                },
-            )
-        )
-    return tuple(sets)
-
-
-def _boxed_quantity(reader: _Reader, box: Plain, path: FieldPath, what: str) -> Quantity:
-    return reader.quantity(reader.mapping(box, path).get("value"), (*path, "value"), what)
-
-
-def _attributes(reader: _Reader, driver: str, value: Plain, path: FieldPath) -> dict[QualifiedKey, AttributeOnDevice]:
-    attributes = {}
-    for name, boxed in reader.mapping(value, path).items():
-        at = (*path, name)
-        attribute = _attribute(reader.mapping(boxed, at))
-        if attribute is None:
-            why = f"it must have exactly one of: {', '.join((*_VALUE_TYPES, *_LIST_TYPES))}"
-            reader.note(at, f'attribute "{name}" has no single value of a known type', why)
-        else:
-            attributes[split_name(driver, name)] = attribute
-    return attributes
-
-
-def _attribute(box: dict[str, Plain]) -> AttributeOnDevice | None:
-    (name, content), *more = box.items() or [("", None)]
-    if more:
-        return None
-    if isinstance(content, str | int) and type(content) is _VALUE_TYPES.get(name):
-        return AttributeOnDevice(type=name, value=content)
-    if isinstance(content, list) and name in _LIST_TYPES:
-        values = tuple(v for v in content if isinstance(v, str | int) and type(v) is _LIST_TYPES[name])
-        return AttributeOnDevice(type=name, value=values) if values and len(values) == len(content) else None
-    return None
-
-
-def _capacity(reader: _Reader, driver: str, value: Plain, path: FieldPath) -> dict[QualifiedKey, CapacityOnDevice]:
-    capacity = {}
-    for name, boxed in reader.mapping(value, path).items():
-        at = (*path, name)
-        box = reader.mapping(boxed, at)
-        policy = box.get("requestPolicy")
-        capacity[split_name(driver, name)] = CapacityOnDevice(
-            value=reader.quantity(box.get("value"), (*at, "value"), f'capacity "{name}"'),
-            request_policy=None if policy is None else reader.mapping(policy, (*at, "requestPolicy")),
-        )
-    return capacity
