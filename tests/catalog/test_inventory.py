@@ -16,8 +16,10 @@ from poolwright.catalog.resource_slice import (
     Counters,
     Device,
     Placement,
+    RequestPolicy,
     ResourceSlice,
     Taint,
+    ValidRange,
     is_complete,
     newest_pools,
 )
@@ -64,7 +66,7 @@ GPU_0 = Device(
         ("gpu.nvidia.com", "type"): AttributeOnDevice(type="string", value="gpu"),
         ("resource.kubernetes.io", "numaNode"): AttributeOnDevice(type="int", value=1),
     },
-    capacity={("gpu.nvidia.com", "memory"): CapacityOnDevice(value=parse_quantity("81559Mi"))},
+    capacity={("gpu.nvidia.com", "memory"): CapacityOnDevice(name="memory", value=parse_quantity("81559Mi"))},
 )
 SLICE_1 = ResourceSlice(
     name="slice-1",
@@ -93,7 +95,7 @@ FORMS = {
     "a-list-of-each": yaml.safe_dump_all([as_list("NodeList", NODE), as_list("ResourceSliceList", SLICE)]),
     "json-by-kubectl": json.dumps(as_list("List", NODE, SLICE), indent=4),
     "other-kinds-are-passed-over": f"{NODE}---\nkind: Pod\nmetadata: []\n---\n{SLICE}---\nkind: Event\n",
-    "what-nothing-reads-is-not-judged": f"{NODE}status: [1, 2]\n---\n{SLICE}status: [x]\n",
+    "what-nothing-reads-is-not-judged": f"{NODE}status: {{images: [1, 2]}}\n---\n{SLICE}status: [x]\n",
 }
 
 
@@ -140,6 +142,7 @@ spec:
   perDeviceNodeSelection: true
   pool: {name: rack, generation: 7, resourceSliceCount: 2}
   sharedCounters: [{name: set, counters: {memory: {value: 40Gi}, slices: {value: 8}}}]
+  skipNodeOperations: ['*']
   newerField: {a: [1]}
   devices:
   - name: gpu-0
@@ -147,7 +150,9 @@ spec:
     allowMultipleAllocations: true
     bindsToNode: true
     bindingConditions: [example.com/ready]
-    consumesCounters: [{counterSet: set, counters: {memory: {value: 20Gi}}}]
+    bindingFailureConditions: []
+    newerDeviceField: 1
+    consumesCounters: [{counterSet: set, counters: {memory: {value: 20Gi}}, compatibilityGroups: [mig]}]
     taints:
     - {key: gpu.nvidia.com/xid, value: '79', effect: NoSchedule, timeAdded: '2026-11-30T00:00:00Z'}
     - {key: gpu.nvidia.com/gpu-lost, effect: None}
@@ -168,6 +173,7 @@ WHAT_FULL_SAYS = ResourceSlice(
     shared_counters=(
         Counters(counter_set="set", counters={"memory": parse_quantity("40Gi"), "slices": parse_quantity("8")}),
     ),
+    skip_node_operations=("*",),
     aside={"newerField": {"a": [1]}},
     devices=(
         Device(
@@ -176,18 +182,27 @@ WHAT_FULL_SAYS = ResourceSlice(
             name="gpu-0",
             placement=Placement(node_name="node-a"),
             allow_multiple_allocations=True,
-            consumes=(Counters(counter_set="set", counters={"memory": parse_quantity("20Gi")}),),
+            consumes=(
+                Counters(counter_set="set", counters={"memory": parse_quantity("20Gi")}, compatibility_groups=("mig",)),
+            ),
             taints=(
                 Taint(key="gpu.nvidia.com/xid", value="79", effect="NoSchedule", time_added="2026-11-30T00:00:00Z"),
                 Taint(key="gpu.nvidia.com/gpu-lost", effect="None"),
             ),
             capacity={
                 ("gpu.nvidia.com", "memory"): CapacityOnDevice(
+                    name="memory",
                     value=parse_quantity("40Gi"),
-                    request_policy={"default": "0", "validRange": {"min": "0", "step": "1Mi"}},
+                    request_policy=RequestPolicy(
+                        default=parse_quantity("0"),
+                        valid_range=ValidRange(min=parse_quantity("0"), step=parse_quantity("1Mi")),
+                    ),
                 )
             },
-            aside={"bindsToNode": True, "bindingConditions": ["example.com/ready"]},
+            binds_to_node=True,
+            binding_conditions=("example.com/ready",),
+            binding_failure_conditions=(),
+            aside={"newerDeviceField": 1},
         ),
         Device(driver="gpu.nvidia.com", pool="rack", name="gpu-1", placement=Placement(node_selector=RACK)),
         Device(driver="gpu.nvidia.com", pool="rack", name="gpu-2", placement=Placement(all_nodes=True)),
@@ -208,6 +223,14 @@ def test_what_a_node_says() -> None:
             NODE_A,
             unschedulable=True,
             taints=(Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule"),),
+        ),
+    )
+    status = "status: {declaredFeatures: [GuaranteedQoS], allocatable: {example.com/gpu: '4', memory: 8Gi}}"
+    assert read(f"{NODE}{status}\n").nodes == (
+        replace(
+            NODE_A,
+            declared_features=("GuaranteedQoS",),
+            allocatable={"example.com/gpu": parse_quantity("4"), "memory": parse_quantity("8Gi")},
         ),
     )
     assert (NODE_A.zone, Node(name="a").zone) == ("east-a", None)
@@ -231,9 +254,11 @@ VALUES = {
     "version": ("{version: 9.0.0}", AttributeOnDevice(type="version", value="9.0.0")),
     "ints": ("{ints: [0, 1]}", AttributeOnDevice(type="ints", value=(0, 1))),
     "strings": ("{strings: [a]}", AttributeOnDevice(type="strings", value=("a",))),
-    "nothing": ("{}", None),
+    # What a newer API publishes stands as nothing or under an unknown name; schedulers that don't know it fail on it.
+    "nothing": ("{}", AttributeOnDevice(type="unsupported", value=None)),
+    "unknown-type": ("{float: 1}", AttributeOnDevice(type="unsupported", value=None)),
+    "null-is-no-string": ("{string: null}", None),
     "two": ("{int: 1, string: a}", None),
-    "unknown-type": ("{float: 1}", None),
     "true-is-no-int": ("{int: true}", None),
     "number-is-no-string": ("{string: 1}", None),
     "float-is-no-int": ("{int: 1.0}", None),
@@ -259,6 +284,42 @@ def test_attribute_values(box: str, attribute: AttributeOnDevice | None) -> None
         " (Kubernetes resource/v1 ResourceSlice)\n"
         "  fix  capture the cluster again: kubectl get nodes,resourceslices -o yaml\n"
     )
+
+
+def test_of_two_values_of_one_name_the_whole_name_counts() -> None:
+    for names in (("type", "gpu.nvidia.com/type"), ("gpu.nvidia.com/type", "type")):
+        both = "".join(f"      {name}: {{string: '{name}'}}\n" for name in names)
+        device = read(SLICE.replace("      type:\n        string: gpu\n", both)).devices[0]
+        whole = AttributeOnDevice(type="string", value="gpu.nvidia.com/type")
+        assert device.attributes["gpu.nvidia.com", "type"] == whole
+        sizes = "".join(f"      {name}: {{value: {len(name)}}}\n" for name in names)
+        device = read(SLICE.replace("      memory:\n        value: 81559Mi\n", sizes)).devices[0]
+        whole_size = CapacityOnDevice(name="gpu.nvidia.com/type", value=parse_quantity("19"))
+        assert device.capacity == {("gpu.nvidia.com", "type"): whole_size}
+
+
+POLICIES = {
+    "none": ("", None),
+    "null": (", requestPolicy: null", None),
+    "values": (
+        ", requestPolicy: {default: 1Gi, validValues: [1Gi, 2048Mi]}",
+        RequestPolicy(default=parse_quantity("1Gi"), valid_values=(parse_quantity("1Gi"), parse_quantity("2Gi"))),
+    ),
+    "range": (
+        ", requestPolicy: {default: 1, validRange: {min: 1, max: 4, step: 1}}",
+        RequestPolicy(
+            default=parse_quantity("1"),
+            valid_range=ValidRange(min=parse_quantity("1"), max=parse_quantity("4"), step=parse_quantity("1")),
+        ),
+    ),
+    "nothing-in-it": (", requestPolicy: {validRange: {}}", RequestPolicy(valid_range=ValidRange())),
+}
+
+
+@pytest.mark.parametrize(("said", "policy"), POLICIES.values(), ids=POLICIES)
+def test_request_policies(said: str, policy: RequestPolicy | None) -> None:
+    text = SLICE.replace("      memory:\n        value: 81559Mi\n", f"      memory: {{value: 80Gi{said}}}\n")
+    assert read(text).devices[0].capacity["gpu.nvidia.com", "memory"].request_policy == policy
 
 
 WHY = "  why  the capture can't be read as it stands (Kubernetes resource/v1 ResourceSlice)\n"
@@ -368,6 +429,21 @@ UNREADABLE = {
         'inventory/east.yaml:21:16: capacity "memory" is no quantity  [inventory-unreadable]\n'
         "  at   spec.devices[0].capacity.memory.value\n"
         '  why  "81559MiB" is not a quantity: write 81559Mi (Kubernetes resource/v1 ResourceSlice)\n' + FIX,
+    ),
+    "policy-that-is-no-quantity": (
+        SLICE + "        requestPolicy: {default: x, validValues: [1], validRange: 3}\n",
+        "inventory/east.yaml:22:34: the default is no quantity  [inventory-unreadable]\n"
+        "  at   spec.devices[0].capacity.memory.requestPolicy.default\n"
+        '  why  "x" is not a quantity: write a number and, where it is needed, a suffix, as in 80Gi, 80G or 500m'
+        " (Kubernetes resource/v1 ResourceSlice)\n"
+        + FIX
+        + "inventory/east.yaml:22:67: spec.devices[0].capacity.memory.requestPolicy.validRange is not a map"
+        "  [inventory-unreadable]\n  at   spec.devices[0].capacity.memory.requestPolicy.validRange\n" + WHY + FIX,
+    ),
+    "binding-conditions-that-are-a-word": (
+        SLICE + "    bindingConditions: ready\n",
+        "inventory/east.yaml:22:24: spec.devices[0].bindingConditions is not a list  [inventory-unreadable]\n"
+        "  at   spec.devices[0].bindingConditions\n" + WHY + FIX,
     ),
     "every-part-once": (
         SLICE.replace("  driver: gpu.nvidia.com\n", "").replace("  - name: gpu-0\n    attr", "  - attr")

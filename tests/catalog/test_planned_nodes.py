@@ -19,9 +19,10 @@ from poolwright.catalog.planned_devices import PCIE_ROOT, normalize_version
 from poolwright.catalog.planned_nodes import build_planned_slices
 from poolwright.catalog.planned_rules import check_planned_names, check_planned_nodes
 from poolwright.catalog.planned_yaml import build_slice_object, render_planned_slices
-from poolwright.catalog.resource_slice import Device, ResourceSlice
+from poolwright.catalog.resource_slice import Device, RequestPolicy, ResourceSlice, ValidRange
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import render_text
+from poolwright.specs.quantity import parse_quantity
 from small_project import NODES, POOL, Change, plan_nodes, read_project
 
 GPU = "gpu.nvidia.com"
@@ -174,13 +175,15 @@ def test_companions_of_one_driver_share_a_pool_of_as_few_slices_as_can_be() -> N
     assert len(devices_of(tuple(nics))) == 160
 
 
+def policy(default: str, least: str, most: str, step: str) -> RequestPolicy:
+    bounds = ValidRange(min=parse_quantity(least), max=parse_quantity(most), step=parse_quantity(step))
+    return RequestPolicy(default=parse_quantity(default), valid_range=bounds)
+
+
 SHARES = {
-    "unlimited": ({"default": "0", "validRange": {"min": "0", "max": "143771Mi", "step": "1Mi"}}, None),
-    "memory": ({"default": "143771Mi", "validRange": {"min": "1Mi", "max": "143771Mi", "step": "1Mi"}}, None),
-    "4": (
-        {"default": "0", "validRange": {"min": "0", "max": "143771Mi", "step": "1Mi"}},
-        {"default": "1", "validRange": {"min": "1", "max": "4", "step": "1"}},
-    ),
+    "unlimited": (policy("0", "0", "143771Mi", "1Mi"), None),
+    "memory": (policy("143771Mi", "1Mi", "143771Mi", "1Mi"), None),
+    "4": (policy("0", "0", "143771Mi", "1Mi"), policy("1", "1", "4", "1")),
     "disabled": (None, None),
 }
 

@@ -7,14 +7,17 @@ from typing import Final
 from poolwright.catalog.captured import CapturedReader
 from poolwright.catalog.qualified_name import split_name
 from poolwright.catalog.resource_slice import (
+    UNSUPPORTED,
     AttributeOnDevice,
     CapacityOnDevice,
     Counters,
     Device,
     Placement,
     QualifiedKey,
+    RequestPolicy,
     ResourceSlice,
     Taint,
+    ValidRange,
 )
 from poolwright.specs.document import Plain
 from poolwright.specs.place import FieldPath, render_field
@@ -25,7 +28,15 @@ _SLICE_APIS: Final = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", _BOXED_AP
 _VALUE_TYPES: Final[dict[str, type]] = {"string": str, "int": int, "bool": bool, "version": str}
 _LIST_TYPES: Final = {f"{name}s": kind for name, kind in _VALUE_TYPES.items()}  # gate DRAListTypeAttributes
 _PLACEMENT: Final = ("nodeName", "nodeSelector", "allNodes")
-_SLICE_FIELDS: Final = {*_PLACEMENT, "perDeviceNodeSelection", "driver", "pool", "devices", "sharedCounters"}
+_SLICE_FIELDS: Final = {
+    *_PLACEMENT,
+    "perDeviceNodeSelection",
+    "driver",
+    "pool",
+    "devices",
+    "sharedCounters",
+    "skipNodeOperations",
+}
 _DEVICE_FIELDS: Final = {
     *_PLACEMENT,
     "attributes",
@@ -33,6 +44,9 @@ _DEVICE_FIELDS: Final = {
     "taints",
     "consumesCounters",
     "allowMultipleAllocations",
+    "bindingConditions",
+    "bindingFailureConditions",
+    "bindsToNode",
 }
 
 
@@ -69,6 +83,7 @@ def parse_slice(reader: CapturedReader, item: dict[str, Plain], path: FieldPath)
                 for index, entry in enumerate(listed)
             ),
             shared_counters=_counters(reader, spec.get("sharedCounters", []), (*at, "sharedCounters"), "name"),
+            skip_node_operations=_texts(reader, spec, "skipNodeOperations", at) or (),
             aside=_aside(spec, _SLICE_FIELDS),
         )
     ]
@@ -111,9 +126,20 @@ def _device(
         allow_multiple_allocations=reader.flag(
             fields.get("allowMultipleAllocations", False), (*inner, "allowMultipleAllocations")
         ),
+        binding_conditions=_texts(reader, fields, "bindingConditions", inner),
+        binding_failure_conditions=_texts(reader, fields, "bindingFailureConditions", inner),
+        binds_to_node=reader.flag(fields.get("bindsToNode", False), (*inner, "bindsToNode")),
         placement=_placement(reader, fields, inner) if placement.per_device else None,
         aside=_aside(fields, _DEVICE_FIELDS),
     )
+
+
+def _texts(reader: CapturedReader, said: dict[str, Plain], name: str, path: FieldPath) -> tuple[str, ...] | None:
+    """A list of strings; None where there is none."""
+    if name not in said:
+        return None
+    at = (*path, name)
+    return tuple(reader.text(entry, (*at, index)) for index, entry in enumerate(reader.sequence(said[name], at)))
 
 
 def _aside(said: dict[str, Plain], known: set[str]) -> dict[str, Plain]:
@@ -151,6 +177,7 @@ def _counters(reader: CapturedReader, value: Plain, path: FieldPath, key: str) -
                     name: _boxed_quantity(reader, box, (*at, "counters", name), f'counter "{name}"')
                     for name, box in counters.items()
                 },
+                compatibility_groups=_texts(reader, said, "compatibilityGroups", at) or (),
             )
         )
     return tuple(sets)
@@ -163,8 +190,8 @@ def _boxed_quantity(reader: CapturedReader, box: Plain, path: FieldPath, what: s
 def _attributes(
     reader: CapturedReader, driver: str, value: Plain, path: FieldPath
 ) -> dict[QualifiedKey, AttributeOnDevice]:
-    attributes = {}
-    for name, boxed in reader.mapping(value, path).items():
+    attributes: dict[QualifiedKey, AttributeOnDevice] = {}
+    for name, boxed in _qualified_last(reader.mapping(value, path)):
         at = (*path, name)
         attribute = _attribute(reader.mapping(boxed, at))
         if attribute is None:
@@ -175,10 +202,18 @@ def _attributes(
     return attributes
 
 
+def _qualified_last(values: dict[str, Plain]) -> list[tuple[str, Plain]]:
+    """Of `x` and `driver.example.com/x`, which are one name, the whole one comes last and stays."""
+    return sorted(values.items(), key=lambda entry: "/" in entry[0])
+
+
 def _attribute(box: dict[str, Plain]) -> AttributeOnDevice | None:
+    """None: it has several values, or one that isn't of the type it is said to be."""
     (name, content), *more = box.items() or [("", None)]
     if more:
         return None
+    if name not in _VALUE_TYPES and name not in _LIST_TYPES:  # of a newer API: old schedulers fail on it
+        return AttributeOnDevice(type=UNSUPPORTED, value=None)
     if isinstance(content, str | int) and type(content) is _VALUE_TYPES.get(name):
         return AttributeOnDevice(type=name, value=content)
     if isinstance(content, list) and name in _LIST_TYPES:
@@ -191,12 +226,39 @@ def _capacity(
     reader: CapturedReader, driver: str, value: Plain, path: FieldPath
 ) -> dict[QualifiedKey, CapacityOnDevice]:
     capacity = {}
-    for name, boxed in reader.mapping(value, path).items():
+    for name, boxed in _qualified_last(reader.mapping(value, path)):
         at = (*path, name)
         box = reader.mapping(boxed, at)
-        policy = box.get("requestPolicy")
         capacity[split_name(driver, name)] = CapacityOnDevice(
+            name=name,
             value=reader.quantity(box.get("value"), (*at, "value"), f'capacity "{name}"'),
-            request_policy=None if policy is None else reader.mapping(policy, (*at, "requestPolicy")),
+            request_policy=_policy(reader, box.get("requestPolicy"), (*at, "requestPolicy")),
         )
     return capacity
+
+
+def _policy(reader: CapturedReader, value: Plain, path: FieldPath) -> RequestPolicy | None:
+    if value is None:
+        return None
+    said = reader.mapping(value, path)
+    values, bounds = said.get("validValues", []), said.get("validRange")
+    ranged = None if bounds is None else reader.mapping(bounds, (*path, "validRange"))
+    return RequestPolicy(
+        default=_amount(reader, said, "default", path),
+        valid_values=tuple(
+            reader.quantity(entry, (*path, "validValues", index), "a valid value")
+            for index, entry in enumerate(reader.sequence(values, (*path, "validValues")))
+        ),
+        valid_range=None
+        if ranged is None
+        else ValidRange(
+            min=_amount(reader, ranged, "min", (*path, "validRange")),
+            max=_amount(reader, ranged, "max", (*path, "validRange")),
+            step=_amount(reader, ranged, "step", (*path, "validRange")),
+        ),
+    )
+
+
+def _amount(reader: CapturedReader, said: dict[str, Plain], name: str, path: FieldPath) -> Quantity | None:
+    value = said.get(name)
+    return None if value is None else reader.quantity(value, (*path, name), f"the {name}")

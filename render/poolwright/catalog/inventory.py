@@ -12,6 +12,7 @@ from poolwright.catalog.resource_slice import Device, ResourceSlice, Taint, newe
 from poolwright.specs.document import Document, Plain
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath
+from poolwright.specs.quantity import Quantity
 
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 SOURCE: Final = Source(
@@ -30,6 +31,8 @@ class Node:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
+    declared_features: tuple[str, ...] = ()  # status.declaredFeatures
+    allocatable: Mapping[str, Quantity] = field(default_factory=dict)  # with what device plugins offer
 
     @property
     def zone(self) -> str | None:
@@ -77,9 +80,19 @@ def parse_node(reader: CapturedReader, item: dict[str, Plain], path: FieldPath) 
     metadata = reader.mapping(item.get("metadata"), (*path, "metadata"))
     labels = reader.mapping(metadata.get("labels", {}), (*path, "metadata", "labels"))
     spec = reader.mapping(item.get("spec", {}), (*path, "spec"))
+    status = reader.mapping(item.get("status", {}), (*path, "status"))
+    declared, allocatable = (*path, "status", "declaredFeatures"), (*path, "status", "allocatable")
     return Node(
         name=reader.text(metadata.get("name"), (*path, "metadata", "name")),
         labels={name: reader.text(value, (*path, "metadata", "labels", name)) for name, value in labels.items()},
         taints=parse_taints(reader, spec.get("taints", []), (*path, "spec", "taints")),
         unschedulable=reader.flag(spec.get("unschedulable", False), (*path, "spec", "unschedulable")),
+        declared_features=tuple(
+            reader.text(name, (*declared, index))
+            for index, name in enumerate(reader.sequence(status.get("declaredFeatures", []), declared))
+        ),
+        allocatable={
+            name: reader.quantity(amount, (*allocatable, name), f'allocatable "{name}"')
+            for name, amount in reader.mapping(status.get("allocatable", {}), allocatable).items()
+        },
     )

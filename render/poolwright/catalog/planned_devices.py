@@ -20,12 +20,13 @@ from poolwright.catalog.resource_slice import (
     Counters,
     Device,
     QualifiedKey,
+    RequestPolicy,
+    ValidRange,
 )
 from poolwright.catalog.tables.driver_release import is_within
 from poolwright.catalog.tables.hardware import HardwareFact, MigProfileFact
 from poolwright.catalog.tables.published import DeviceTypeFact
-from poolwright.specs.document import Plain
-from poolwright.specs.quantity import Quantity, parse_quantity, render_quantity
+from poolwright.specs.quantity import Quantity, parse_quantity
 from poolwright.specs.stack import DraDriver, Stack
 
 PCIE_ROOT: Final = ("resource.kubernetes.io", "pcieRoot")
@@ -175,7 +176,7 @@ class AcceleratorPlan:
             quantity = None if value is None else parse_quantity(str(value))
             for name in [f"{row.name}{number}" for number in slices] if row.indexed else [row.name]:
                 capacity[fact.driver, name] = CapacityOnDevice(
-                    value=quantity, request_policy=_share_policy(row.name, quantity, shares)
+                    name=name, value=quantity, request_policy=_share_policy(row.name, quantity, shares)
                 )
         return capacity
 
@@ -265,7 +266,7 @@ def _list_amounts(profile: MigProfileFact) -> dict[str, Value]:
     }
 
 
-def _share_policy(name: str, value: Quantity | None, shares: str) -> dict[str, Plain] | None:
+def _share_policy(name: str, value: Quantity | None, shares: str) -> RequestPolicy | None:
     """How a claim may ask for a part of a shared device.
 
     Source: kubernetes-sigs/dra-driver-nvidia-gpu cmd/gpu-kubelet-plugin/consumable_shares.go, main of 2026-08-07.
@@ -273,11 +274,12 @@ def _share_policy(name: str, value: Quantity | None, shares: str) -> dict[str, P
     if shares == "disabled" or value is None or name not in ("memory", "shares"):
         return None
     if name == "shares":
-        default, least, most, step = "1", "1", value.normal_text, "1"
+        default, least, most, step = parse_quantity("1"), "1", value, "1"
     else:
-        most = render_quantity(Quantity(value.nano // _MIB * _MIB, "BinarySI"), binary=True)
-        default, least, step = (most, "1Mi", "1Mi") if shares == "memory" else ("0", "0", "1Mi")
-    return {"default": default, "validRange": {"min": least, "max": most, "step": step}}
+        most = Quantity(value.nano // _MIB * _MIB, "BinarySI")
+        default, least, step = (most, "1Mi", "1Mi") if shares == "memory" else (parse_quantity("0"), "0", "1Mi")
+    bounds = ValidRange(min=parse_quantity(least), max=most, step=parse_quantity(step))
+    return RequestPolicy(default=default, valid_range=bounds)
 
 
 def _nano(value: Value) -> int:

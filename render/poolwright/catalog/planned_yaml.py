@@ -7,8 +7,9 @@ from typing import Final
 
 import yaml
 
-from poolwright.catalog.resource_slice import CapacityOnDevice, Counters, Device, ResourceSlice
+from poolwright.catalog.resource_slice import CapacityOnDevice, Counters, Device, RequestPolicy, ResourceSlice
 from poolwright.specs.document import Plain
+from poolwright.specs.quantity import Quantity
 
 _HEADER: Final = "# Planned, not captured: no driver has published any of this.\n"
 
@@ -91,8 +92,22 @@ def _build_device(device: Device) -> dict[str, Plain]:
 def _build_capacity(capacity: CapacityOnDevice) -> dict[str, Plain]:
     plain: dict[str, Plain] = {"value": capacity.value.normal_text if capacity.value else None}
     if capacity.request_policy:
-        plain["requestPolicy"] = dict(capacity.request_policy)
+        plain["requestPolicy"] = _build_policy(capacity.request_policy)
     return plain
+
+
+def _build_policy(policy: RequestPolicy) -> dict[str, Plain]:
+    plain: dict[str, Plain] = {"default": _text(policy.default)}
+    if policy.valid_values:
+        plain["validValues"] = [_text(value) for value in policy.valid_values]
+    if policy.valid_range:
+        bounds = policy.valid_range
+        plain["validRange"] = {"min": _text(bounds.min), "max": _text(bounds.max), "step": _text(bounds.step)}
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def _text(amount: Quantity | None) -> str | None:
+    return amount.normal_text if amount else None
 
 
 def _build_counters(counters: Counters, key: str) -> dict[str, Plain]:

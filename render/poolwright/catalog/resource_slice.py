@@ -1,36 +1,58 @@
 """Devices and the ResourceSlices they stand in, as a driver published them or would publish them.
 
-Typed is what allocation goes by and what is compared here. Node selectors, request policies and every field of a slice
-or device that isn't listed are kept as they were captured (`node_selector`, `request_policy`, `aside`): a newer API may
-add some, and what reads them judges them.
+Typed is what allocation goes by and what is compared here. Node selectors and every field of a slice or device that
+isn't listed are kept as they were captured (`node_selector`, `aside`): a newer API may add some, and what reads them
+judges them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from poolwright.specs.document import Plain
 from poolwright.specs.quantity import Quantity
 
 QualifiedKey = tuple[str, str]  # domain and identifier
+UNSUPPORTED: Final = "unsupported"  # type of an attribute whose value is of no type that is known here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeOnDevice:
     """An attribute: published, or of a planned device."""
 
-    type: str  # string | int | bool | version, and each of these with an s for a list
-    value: str | int | bool | tuple[str | int | bool, ...] | None  # None: of a planned device, and not known before
+    type: str  # string | int | bool | version, each of these with an s for a list, or UNSUPPORTED
+    # None: unsupported, or of a planned device and not known before
+    value: str | int | bool | tuple[str | int | bool, ...] | None
     certain: bool = True  # False: a planned device may turn out not to have it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidRange:
+    """The amounts from min up to max; with a step, min and each that is a multiple of it above."""
+
+    min: Quantity | None = None  # the API wants it; upstream's code copes with a stored one that has none
+    max: Quantity | None = None  # None: up to the capacity
+    step: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestPolicy:
+    """How much of a capacity can be asked for; amounts in between are rounded up to the next that can."""
+
+    default: Quantity | None = None  # for who doesn't ask; None: all of it
+    valid_values: tuple[Quantity, ...] = ()
+    valid_range: ValidRange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapacityOnDevice:
     """A capacity: published, or of a planned device."""
 
+    name: str  # as published, with its domain or without: requests are compared with it letter by letter
     value: Quantity | None  # None: of a planned device, and not known before
-    request_policy: Mapping[str, Plain] | None = None  # how a share of it may be asked for, as captured
+    request_policy: RequestPolicy | None = None  # None: it can't be asked for in shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +71,7 @@ class Counters:
 
     counter_set: str
     counters: Mapping[str, Quantity]
+    compatibility_groups: tuple[str, ...] = ()  # of what a device takes; alpha in 1.37
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +96,10 @@ class Device:
     taints: tuple[Taint, ...] = ()
     consumes: tuple[Counters, ...] = ()
     allow_multiple_allocations: bool = False
+    # None: not published, which differs from an empty list where pools are put in order
+    binding_conditions: tuple[str, ...] | None = None
+    binding_failure_conditions: tuple[str, ...] | None = None
+    binds_to_node: bool = False  # once allocated, the claim can only be used on the node that was chosen
     placement: Placement | None = None  # None: that of its slice
     planned: bool = False  # expanded from a plan: nothing of it was measured
     unverified: tuple[str, ...] = ()  # of a planned device: what it rests on that no source confirms
@@ -91,6 +118,7 @@ class ResourceSlice:
     placement: Placement
     devices: tuple[Device, ...] = ()
     shared_counters: tuple[Counters, ...] = ()
+    skip_node_operations: tuple[str, ...] = ()  # alpha in 1.37
     planned: bool = False
     aside: Mapping[str, Plain] = field(default_factory=dict)  # other fields, as captured
 
