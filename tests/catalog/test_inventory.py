@@ -108,6 +108,12 @@ EMPTY = {
     "no-document": ("", (), ()),
     "empty-list": ("kind: List\nitems: []\n", (), ()),
     "node-without-labels": ("kind: Node\nmetadata: {name: a}\n", (Node(name="a"),), ()),
+    "null-is-nothing": (
+        "kind: List\nitems:\n- kind: List\n  items:\n"
+        "  - {kind: Node, metadata: {name: a, labels: null}, spec: null, status: null}\n",
+        (Node(name="a"),),
+        (),
+    ),
     "slice-without-devices": (SLICE[: SLICE.index("  devices:")], (), (replace(SLICE_1, devices=()),)),
     "device-without-values": (
         SLICE[: SLICE.index("    attributes:")],
@@ -257,7 +263,7 @@ VALUES = {
     # What a newer API publishes stands as nothing or under an unknown name; schedulers that don't know it fail on it.
     "nothing": ("{}", AttributeOnDevice(type="unsupported", value=None)),
     "unknown-type": ("{float: 1}", AttributeOnDevice(type="unsupported", value=None)),
-    "null-is-no-string": ("{string: null}", None),
+    "null-is-nothing": ("{string: null}", AttributeOnDevice(type="unsupported", value=None)),
     "two": ("{int: 1, string: a}", None),
     "true-is-no-int": ("{int: true}", None),
     "number-is-no-string": ("{string: 1}", None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from poolwright.specs.document import MAX_PROBLEMS, Document, Plain
@@ -37,9 +38,9 @@ class CapturedReader:
         return other
 
     def mapping(self, value: Plain, path: FieldPath) -> dict[str, Plain]:
-        """A map."""
+        """A map, without what is null in it: for the API server that is as good as nothing."""
         if isinstance(value, dict):
-            return value
+            return value if None not in value.values() else {key: of for key, of in value.items() if of is not None}
         self._wrong(value, path, "a map")
         return {}
 
@@ -70,6 +71,13 @@ class CapturedReader:
             return value
         self._wrong(value, path, f"a whole number of at least {least}")
         return least
+
+    def integer(self, value: Plain, path: FieldPath) -> int:
+        """A whole number of 64 bits."""
+        if isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+            return value
+        self._wrong(value, path, "a whole number of 64 bits")
+        return 0
 
     def quantity(self, value: Plain, path: FieldPath, what: str) -> Quantity:
         """A quantity; Kubernetes takes whole numbers too."""
@@ -105,10 +113,95 @@ class CapturedReader:
         self.note(path, f"{render_field(path) or 'the document'} {problem}", self.source.why)
 
 
+@dataclass(frozen=True, slots=True)
+class CapturedField:
+    """A value in an object, there or not."""
+
+    reader: CapturedReader
+    value: Plain
+    path: FieldPath
+
+    def get(self, *keys: str) -> CapturedField:
+        """The field below by keys; of what isn't a map that is noted, and nothing is below."""
+        value, path = self.value, self.path
+        for key in keys:
+            value = None if value is None else self.reader.mapping(value, path).get(key)
+            path = (*path, key)
+        return CapturedField(self.reader, value, path)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether something stands there."""
+        return self.value is not None
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a map that something stands under, in the order written."""
+        return tuple(self.plain())
+
+    def entries(self) -> tuple[tuple[str, CapturedField], ...]:
+        """The keys of a map with what stands under them."""
+        return tuple((key, self.get(key)) for key in self.keys())
+
+    def items(self) -> tuple[CapturedField, ...]:
+        """The entries of a list."""
+        listed = [] if self.value is None else self.reader.sequence(self.value, self.path)
+        return tuple(CapturedField(self.reader, value, (*self.path, index)) for index, value in enumerate(listed))
+
+    def plain(self) -> dict[str, Plain]:
+        """A map as it stands."""
+        return {} if self.value is None else self.reader.mapping(self.value, self.path)
+
+    def name(self) -> str:
+        """A string that must be there and not empty."""
+        text = self.reader.text(self.value, self.path)
+        if text == "" and self.value == "":
+            self.note("is empty", self.reader.source.why)
+        return text
+
+    def text(self) -> str:
+        """A string; empty if there is none."""
+        return "" if self.value is None else self.reader.text(self.value, self.path)
+
+    def optional_text(self) -> str | None:
+        """A string; None if there is none."""
+        return None if self.value is None else self.reader.text(self.value, self.path)
+
+    def texts(self) -> tuple[str, ...]:
+        """A list of strings."""
+        return tuple(self.reader.text(item.value, item.path) for item in self.items())
+
+    def text_map(self) -> dict[str, str]:
+        """A map of strings."""
+        return {key: self.reader.text(entry.value, entry.path) for key, entry in self.entries()}
+
+    def flag(self) -> bool | None:
+        """true or false; None if it isn't said."""
+        return None if self.value is None else self.reader.flag(self.value, self.path)
+
+    def number(self) -> int | None:
+        """A whole number of 64 bits; None if there is none."""
+        return None if self.value is None else self.reader.integer(self.value, self.path)
+
+    def quantities(self, what: str) -> dict[str, Quantity]:
+        """A map of quantities; what: how findings call one of them."""
+        return {key: self.reader.quantity(entry.value, entry.path, f'{what} "{key}"') for key, entry in self.entries()}
+
+    def note(self, problem: str, why: str, fix: str = "") -> None:
+        """Note what is wrong with the field, which the text starts with."""
+        self.reader.note(self.path, f"{render_field(self.path) or 'the document'} {problem}", why, fix)
+
+
 def list_objects(reader: CapturedReader) -> list[tuple[dict[str, Plain], FieldPath]]:
-    """The objects of a document: itself, or those of a list."""
-    value = reader.mapping(reader.document.value, ())
-    if str(value.get("kind", "")).endswith("List"):
-        listed = reader.sequence(value.get("items"), ("items",))
-        return [(reader.mapping(item, ("items", index)), ("items", index)) for index, item in enumerate(listed)]
-    return [(value, ())]
+    """The objects of a document: itself, or those of a list, which may hold lists."""
+    return list(_iterate_objects(reader, reader.document.value, ()))
+
+
+def _iterate_objects(
+    reader: CapturedReader, value: Plain, path: FieldPath
+) -> Iterator[tuple[dict[str, Plain], FieldPath]]:
+    item = reader.mapping(value, path)
+    if not str(item.get("kind", "")).endswith("List"):
+        yield item, path
+        return
+    for index, entry in enumerate(reader.sequence(item.get("items"), (*path, "items"))):
+        yield from _iterate_objects(reader, entry, (*path, "items", index))
