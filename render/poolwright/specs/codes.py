@@ -250,6 +250,10 @@ CODES: Final[dict[str, str]] = {
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
     "name-reserved": ("A name that the rendered tree uses itself."),
+    "namespace-assumed": (
+        "An object names no namespace. kubectl puts it into that of its context, which isn't known; it is read as one "
+        "of `default`."
+    ),
     "namespace-not-admitted": ("An envelope's namespace isn't among those that the pool admits."),
     "node-contract": (
         "An object names nodes, node labels other than the zone, the device plugin's GPU resources, or what names "
@@ -260,8 +264,18 @@ CODES: Final[dict[str, str]] = {
         "Project."
     ),
     "not-an-object": ("A document among Kubernetes objects has no apiVersion or no kind."),
+    "object-duplicate": (
+        "Two objects of one kind, namespace and name differ. A cluster has one, and which of the two isn't known."
+    ),
+    "object-unreadable": (
+        "A Kubernetes object that decides an allocation isn't what its API version has: a field is missing or of "
+        "another type, or the API version isn't read."
+    ),
     "objects-empty": (
         "A file that was to hold Kubernetes objects holds none; what was to print them most likely failed."
+    ),
+    "objects-passed-over": (
+        "Objects of kinds that don't decide which devices a claim gets; they are counted and not judged."
     ),
     "operator-driver": (
         "The GPU operator's release carries another release of the DRA driver than the stack says, or isn't listed "

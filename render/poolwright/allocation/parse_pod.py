@@ -1,0 +1,191 @@
+"""Pods and workloads from captured objects. What can't be read is noted by the fields' reader."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from poolwright.allocation.defaults import (
+    NAMESPACE,
+    SCHEDULER,
+    default_daemon_tolerations,
+    default_pod_tolerations,
+    default_replicas,
+)
+from poolwright.allocation.parse_claim import parse_tolerations
+from poolwright.allocation.pod import (
+    CLASS_RESOURCE,
+    Container,
+    ExtendedClaim,
+    Pod,
+    PodClaim,
+    Workload,
+    WorkloadPods,
+)
+from poolwright.catalog.captured import CapturedField
+from poolwright.specs.quantity import Quantity
+
+WORKLOAD_APIS: Final = {
+    "DaemonSet": "apps/v1",
+    "Deployment": "apps/v1",
+    "Job": "batch/v1",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+    "ReplicaSet": "apps/v1",
+    "StatefulSet": "apps/v1",
+}
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def parse_pod(root: CapturedField) -> Pod:
+    """A Pod, with its status if it has one."""
+    return _parse_pod(root, namespace=root.get("metadata", "namespace").text() or NAMESPACE, name=None)
+
+
+def parse_workload(root: CapturedField) -> Workload:
+    """A workload of one of the kinds in WORKLOAD_APIS, with its replicas as it asks for them."""
+    metadata, kind = root.get("metadata"), root.get("kind").text()
+    namespace, name = metadata.get("namespace").text() or NAMESPACE, metadata.get("name").name()
+    return Workload(
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        uid=metadata.get("uid").text(),
+        owners=_parse_owners(metadata),
+        replicas=None if kind == "DaemonSet" else _parse_replicas(root.get("spec"), kind),
+        pods=_parse_group(root.get("spec"), namespace, name)
+        if kind == "LeaderWorkerSet"
+        else (WorkloadPods(template=_parse_template(root.get("spec", "template"), kind, namespace, name)),),
+    )
+
+
+def _parse_replicas(spec: CapturedField, kind: str) -> int:
+    """The pods that a workload wants to run at once, or the groups of a LeaderWorkerSet."""
+    if kind != "Job":
+        return _count(spec.get("replicas"))
+    if spec.get("suspend").flag():
+        return 0
+    parallel, completions = _count(spec.get("parallelism")), spec.get("completions")
+    return min(parallel, _count(completions)) if completions.is_set else parallel
+
+
+def _count(field: CapturedField) -> int:
+    count = default_replicas(field.number())
+    if count < 0:
+        field.note("is negative", "a workload can't have fewer than no pods")
+    return max(0, count)
+
+
+def _parse_group(spec: CapturedField, namespace: str, name: str) -> tuple[WorkloadPods, ...]:
+    """The pods of each group of a LeaderWorkerSet: its leader, which counts in the size, and its workers."""
+    group = spec.get("leaderWorkerTemplate")
+    size = _count(group.get("size"))
+    leader, worker = group.get("leaderTemplate"), group.get("workerTemplate")
+    pods = [(leader if leader.is_set else worker, "leader", min(size, 1)), (worker, "worker", max(0, size - 1))]
+    return tuple(
+        WorkloadPods(role=role, count=count, template=_parse_template(template, "LeaderWorkerSet", namespace, name))
+        for template, role, count in pods
+        if count
+    )
+
+
+def _parse_template(root: CapturedField, kind: str, namespace: str, name: str) -> Pod:
+    return _parse_pod(root, namespace=namespace, name=name, is_daemon=kind == "DaemonSet")
+
+
+def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daemon: bool = False) -> Pod:
+    """name: of a pod template, what it is called after."""
+    metadata, spec, status = root.get("metadata"), root.get("spec"), root.get("status")
+    if not spec.is_set:
+        spec.note("is missing", "a pod without a spec asks for nothing")
+    tolerations = parse_tolerations(spec.get("tolerations"))
+    affinity = spec.get("affinity", "nodeAffinity", _REQUIRED)
+    return Pod(
+        namespace=namespace,
+        name=metadata.get("name").name() if name is None else name,
+        uid=metadata.get("uid").text() if name is None else "",
+        owners=_parse_owners(metadata) if name is None else (),
+        created=metadata.get("creationTimestamp").text(),
+        is_deleted=metadata.get("deletionTimestamp").is_set,
+        claims=tuple(_parse_pod_claim(entry) for entry in spec.get("resourceClaims").items()),
+        containers=(
+            *(_parse_container(entry, is_init=True) for entry in spec.get("initContainers").items()),
+            *(_parse_container(entry, is_init=False) for entry in spec.get("containers").items()),
+        ),
+        node_name=spec.get("nodeName").text(),
+        node_selector=spec.get("nodeSelector").text_map(),
+        affinity=affinity.plain() if affinity.is_set else None,
+        tolerations=default_pod_tolerations(default_daemon_tolerations(tolerations) if is_daemon else tolerations),
+        scheduler_name=spec.get("schedulerName").text() or SCHEDULER,
+        scheduling_gates=tuple(gate.get("name").name() for gate in spec.get("schedulingGates").items()),
+        priority=spec.get("priority").number() or 0,
+        phase=status.get("phase").text(),
+        claim_names={
+            entry.get("name").name(): entry.get("resourceClaimName").optional_text()
+            for entry in status.get("resourceClaimStatuses").items()
+        },
+        extended_claim=_parse_extended_claim(status.get("extendedResourceClaimStatus")),
+        unjudged=_list_unjudged(spec),
+    )
+
+
+def _parse_owners(metadata: CapturedField) -> tuple[str, ...]:
+    return tuple(owner.get("uid").name() for owner in metadata.get("ownerReferences").items())
+
+
+def _parse_pod_claim(entry: CapturedField) -> PodClaim:
+    claim, template = entry.get("resourceClaimName"), entry.get("resourceClaimTemplateName")
+    if claim.is_set == template.is_set:
+        entry.note(
+            f"names {'both a claim and a template' if claim.is_set else 'neither a claim nor a template'}",
+            "the API server takes exactly one of resourceClaimName and resourceClaimTemplateName",
+            "keep one: a claim is shared by all pods that name it, a template makes one for each pod",
+        )
+    return PodClaim(
+        name=entry.get("name").name(), claim_name=claim.optional_text(), template_name=template.optional_text()
+    )
+
+
+def _parse_container(entry: CapturedField, *, is_init: bool) -> Container:
+    resources = entry.get("resources")
+    # The API server takes a limit for the request where there is none.
+    asked = {**resources.get("limits").quantities("limit"), **resources.get("requests").quantities("request")}
+    return Container(
+        name=entry.get("name").name(),
+        is_init=is_init,
+        is_sidecar=is_init and entry.get("restartPolicy").text() == "Always",
+        claims=tuple((use.get("name").name(), use.get("request").text()) for use in resources.get("claims").items()),
+        extended=_keep_extended(asked),
+    )
+
+
+def _keep_extended(asked: dict[str, Quantity]) -> dict[str, Quantity]:
+    """Source: kubernetes/kubernetes pkg/scheduler/util IsDRAExtendedResourceName."""
+    return {
+        name: amount
+        for name, amount in sorted(asked.items())
+        if name.startswith(CLASS_RESOURCE)
+        or ("/" in name and "kubernetes.io/" not in name and not name.startswith("requests."))
+    }
+
+
+def _parse_extended_claim(field: CapturedField) -> ExtendedClaim | None:
+    if not field.is_set:
+        return None
+    return ExtendedClaim(
+        claim_name=field.get("resourceClaimName").name(),
+        mappings=tuple(
+            (entry.get("containerName").name(), entry.get("resourceName").name(), entry.get("requestName").name())
+            for entry in field.get("requestMappings").items()
+        ),
+    )
+
+
+def _list_unjudged(spec: CapturedField) -> tuple[str, ...]:
+    """What else keeps a pod from nodes: preferences don't."""
+    affinity = spec.get("affinity")
+    listed = [
+        f"affinity.{kind}" for kind in ("podAffinity", "podAntiAffinity") if affinity.get(kind, _REQUIRED).items()
+    ]
+    spread = spec.get("topologySpreadConstraints").items()
+    if any(one.get("whenUnsatisfiable").text() == "DoNotSchedule" for one in spread):
+        listed.append("topologySpreadConstraints")
+    return tuple(listed)
