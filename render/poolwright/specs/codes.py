@@ -10,6 +10,10 @@ CODES: Final[dict[str, str]] = {
     "admin-access": (
         "A claim asks for adminAccess in a namespace that isn't labelled for it; the API server refuses it there."
     ),
+    "admin-access-assumed": (
+        "A claim asks for adminAccess, and its namespace isn't among the objects given: it is taken to be labelled "
+        "for it."
+    ),
     "alternatives-gate": (
         "A placement names several classes, and its cluster's Kubernetes has the gate DRAPrioritizedList off: the API "
         "server would drop firstAvailable from the claim."
@@ -266,6 +270,10 @@ CODES: Final[dict[str, str]] = {
     "not-an-object": ("A document among Kubernetes objects has no apiVersion or no kind."),
     "object-duplicate": (
         "Two objects of one kind, namespace and name differ. A cluster has one, and which of the two isn't known."
+    ),
+    "object-refused": (
+        "The API server refuses an object: a list is too long, a name stands twice or leads nowhere, or values don't "
+        "go together. Nothing would be allocated for it."
     ),
     "object-unreadable": (
         "A Kubernetes object that decides an allocation isn't what its API version has: a field is missing or of "
