@@ -190,6 +190,10 @@ CODES: Final[dict[str, str]] = {
         "An extra request shares an attribute with each accelerator and doesn't say how many devices go with one."
     ),
     "extra-tier": ("An extra request is for a class of another tier than the placement's."),
+    "field-dropped": (
+        "A field's feature gate is off, so the API server drops the field when the object is created; the object is "
+        "judged without it. An object from a cluster may have it all the same: what was stored before stays."
+    ),
     "file-missing": ("A spec names a file that isn't in the project."),
     "file-too-large": (
         "A file is larger than what is read, which is bounded so that no repository can exhaust memory."
