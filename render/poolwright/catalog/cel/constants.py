@@ -51,9 +51,9 @@ def fold_conversion(call: Call) -> Const | None:
         raise ValueError(f"a value of type {value.kind} can't become a {function}")
     match function, value.value:
         case (("int" | "uint"), _):
-            return Const(kind="int" if function == "int" else "uint", value=_parse_whole(function, value.value))
+            return Const(kind="int" if function == "int" else "uint", value=parse_whole(function, value.value))
         case "double", str(text):
-            return Const(kind="double", value=_parse_double(text))
+            return Const(kind="double", value=parse_double(text))
         case "double", int(number):
             return Const(kind="double", value=float(number))
         case "bool", str(text) if text not in _BOOLS:
@@ -65,9 +65,9 @@ def fold_conversion(call: Call) -> Const | None:
         case "string", (bool() | int()):
             return Const(kind="string", value=str(value.value).lower())
         case "duration", str(text):
-            _check_duration(text)
+            parse_duration(text)
         case "timestamp", str(text):
-            _check_timestamp(text)
+            parse_timestamp(text)
         case "timestamp", int(number) if not _FIRST_SECOND <= number <= _LAST_SECOND:
             raise ValueError(f"{number} is not in the years 1 to 9999")
     return None
@@ -92,7 +92,7 @@ _HEXADECIMAL = r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-
 _SPECIAL = r"(?i:[+-]?inf(?:inity)?|nan)"
 
 
-def _parse_whole(kind: str, value: object) -> int:
+def parse_whole(kind: str, value: object) -> int:
     """A whole number from a text or another number; a fraction is cut off."""
     low, high = (-(2**63), 2**63) if kind == "int" else (0, 2**64)
     match value:
@@ -119,7 +119,7 @@ def _decode(data: bytes) -> str:
         raise ValueError("the bytes are no UTF-8 text") from None
 
 
-def _parse_double(text: str) -> float:
+def parse_double(text: str) -> float:
     text = re.sub(r"(?<=[0-9a-fA-FxX])_(?=[0-9a-fA-F])", "", text)  # Go lets digits be grouped
     if re.fullmatch(_SPECIAL, text):
         return float(text)
@@ -143,39 +143,60 @@ _NANOSECONDS = {"ns": 1, "us": 10**3, "\u00b5s": 10**3, "\u03bcs": 10**3, "ms": 
 _NANOSECONDS |= {"m": 60 * 10**9, "h": 3600 * 10**9}
 
 
-def _check_duration(text: str) -> None:
-    """Go's time.ParseDuration: `1h30m`, `1.5s`, up to 2^63 nanoseconds."""
+def parse_duration(text: str) -> int:
+    """The nanoseconds of Go's time.ParseDuration: `1h30m`, `1.5s`, up to 2^63 nanoseconds.
+
+    Raises: ValueError, saying what it should be.
+    """
     if not re.fullmatch(_DURATION, text):
         raise ValueError(f'"{text}" is not a duration such as 1h30m or 1.5s')
     total = 0
     for digits, unit in re.findall(_DURATION_PART, text):
         whole, _, part = digits.partition(".")
-        total += int(whole or 0) * _NANOSECONDS[unit] + int(part or 0) * _NANOSECONDS[unit] // 10 ** len(part)
-    if total >= 2**63 + (text.startswith("-")):
+        total += int(whole or 0) * _NANOSECONDS[unit] + _parse_fraction(part, _NANOSECONDS[unit])
+    is_negative = text.startswith("-")
+    if total >= 2**63 + is_negative:
         raise ValueError(f'"{text}" is longer than a duration can be, about 292 years')
+    return -total if is_negative else total
 
 
-_DATE_AND_TIME = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?"
+def _parse_fraction(digits: str, unit: int) -> int:
+    """Go works a fraction out as a double, and takes as many of its digits as fit 63 bits."""
+    number, scale = 0, 1.0
+    for digit in digits:
+        if number * 10 + int(digit) >= 2**63 or number > (2**63 - 1) // 10:
+            break
+        number, scale = number * 10 + int(digit), scale * 10
+    return int(float(number) * (float(unit) / scale))
+
+
+_DATE_AND_TIME = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
 _TIMESTAMP = _DATE_AND_TIME + r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 
 
-def _check_timestamp(text: str) -> None:
-    """Go's time.Parse of RFC 3339: `2024-05-01T12:00:00Z`, with any fraction of a second and any offset."""
+def parse_timestamp(text: str) -> tuple[int, int]:
+    """Nanoseconds since 1970 in UTC, and the offset in minutes that the text names.
+
+    As Go's time.Parse reads RFC 3339: `2024-05-01T12:00:00Z`, with any fraction of a second and any offset.
+    Raises: ValueError, saying what it should be.
+    """
     from datetime import date, timedelta  # only a selector with a date needs it
 
     found = re.fullmatch(_TIMESTAMP, text)
     try:
         if not found:
             raise ValueError
-        year, month, day, hour, minute, second, hours, minutes = (int(found[n] or 0) for n in (*range(1, 7), 8, 9))
+        year, month, day, hour, minute, second, hours, minutes = (int(found[n] or 0) for n in (*range(1, 7), 9, 10))
         if hour > 23 or minute > 59 or second > 59 or hours > 24 or minutes > 60:
             raise ValueError
-        offset = timedelta(hours=hours, minutes=minutes) * (-1 if found[7] == "-" else 1)
-        since = date(year, month, day) - date.min + timedelta(hours=hour, minutes=minute, seconds=second) - offset
+        offset = (hours * 60 + minutes) * (-1 if found[8] == "-" else 1)
+        since = date(year, month, day) - date.min + timedelta(hours=hour, minutes=minute - offset, seconds=second)
         if not timedelta(0) <= since < date.max - date.min + timedelta(days=1):
             raise ValueError
     except ValueError:
         raise ValueError(f'"{text}" is not a timestamp such as 2024-05-01T12:00:00Z') from None
+    seconds = _FIRST_SECOND + since.days * 86400 + since.seconds
+    return seconds * 10**9 + int((found[7] or "")[:9].ljust(9, "0")), offset
 
 
 _CLAUSES = {
