@@ -31,15 +31,17 @@ def needs(program: str) -> str:
     pytest.skip(f"{REASON}{program}", allow_module_level=True)
 
 
-def needs_go_program(source: Path, program: Path) -> Path:
+def needs_go_program(source: Path, program: Path, *flags: str) -> Path:
     """A Go program built from a folder; without Go, or the modules it needs, the test that asks is skipped.
+
+    flags: more of `go build`'s, for a folder that can be built in several ways.
 
     Modules are fetched only where $POOLWRIGHT_REQUIRE lists go: nothing else needs a network.
     """
     settings = {"GOFLAGS": "-mod=readonly -buildvcs=false", "GOTOOLCHAIN": "local"}
     if "go" not in _required():
         settings["GOPROXY"] = "off"
-    command = (needs("go"), "build", "-o", program, ".")
+    command = (needs("go"), "build", *flags, "-o", program, ".")
     built = subprocess.run(
         command, cwd=source, env={**os.environ, **settings}, capture_output=True, text=True, check=False
     )
