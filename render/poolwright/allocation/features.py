@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
+Channel = Literal["stable", "incubating", "experimental"]
 MINORS: Final = ("1.34", "1.35", "1.36", "1.37")  # others are unsupported, not approximated
 
 # By field of Features. Binding conditions need two gates, because the driver reports them in the claim's status.
@@ -21,6 +22,10 @@ GATES: Final[Mapping[str, tuple[str, ...]]] = {
     "derived_attributes": ("DRADerivedAttributes",),
     "compatibility_groups": ("DRADeviceCompatibilityGroups",),
     "optional_node_operations": ("DRAOptionalNodeOperations",),
+}
+_OTHER_GATES: Final[Mapping[str, tuple[str, ...]]] = {
+    "device_taint_rules": ("DRADeviceTaintRules",),
+    "extended_resource": ("DRAExtendedResource",),
 }
 
 
@@ -40,14 +45,55 @@ class Features:
     derived_attributes: bool = False
     compatibility_groups: bool = False
     optional_node_operations: bool = False
-    # Do as that release's newest patch does even where a later release mended it: for comparing, and to say when it
-    # makes a difference. What each of them is stands where it is asked for.
-    as_released: bool = False
+    # Not of the allocator, but of what is handed to it.
+    device_taint_rules: bool = False
+    extended_resource: bool = False
+    as_released: bool = False  # do as the release does even where a later one mended it; see `mended`
 
     @property
     def key(self) -> int:
         """The minor release as a number that compares: 34 for 1.34."""
         return int(self.minor.partition(".")[2])
+
+    @property
+    def mended(self) -> bool:
+        """Whether what 1.37 does is done where an earlier release is known to be wrong.
+
+        So a claim isn't called allocatable because of a mistake that a patch may mend any day. Each such place says
+        which report it rests on.
+        """
+        return self.key >= 37 or not self.as_released
+
+    @property
+    def channel(self) -> Channel:
+        """Which of its three implementations the release runs: the first that knows every feature that is on."""
+        on = {name for name in GATES if getattr(self, name)}
+        for channel, known in _KNOWN[self.minor]:
+            if on <= known:
+                return channel
+        return "experimental"
+
+    @property
+    def knows_shares(self) -> bool:
+        """Whether the implementation that runs knows what came with shares of devices, whatever the gates say."""
+        return self.channel == "experimental" if self.key < 36 else self.channel != "stable"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether pools and slices are tried in an order of names; else in an order that differs from run to run."""
+        return self.key >= 36 and self.channel != "stable"
+
+
+_OLD: Final = frozenset(("admin_access", "prioritized_list", "partitionable_devices", "device_taints"))
+_SHARING: Final = _OLD | {"binding_conditions", "consumable_capacity"}
+# k8s.io/dynamic-resource-allocation structured, SupportedFeatures. 1.34 counts a gate that is on by default and that
+# nothing but its experimental implementation knows, so that one always runs.
+_KNOWN: Final[Mapping[str, tuple[tuple[Channel, frozenset[str]], ...]]] = {
+    "1.34": (),
+    "1.35": (("stable", frozenset()), ("incubating", _OLD)),
+    "1.36": (("stable", _OLD), ("incubating", _SHARING)),
+    "1.37": (("stable", _OLD), ("incubating", _SHARING | {"fractional_capacity_range"})),
+}
 
 
 def build_features(minor: str, gates: Mapping[str, bool], *, as_released: bool = False) -> Features:
@@ -57,5 +103,6 @@ def build_features(minor: str, gates: Mapping[str, bool], *, as_released: bool =
     gates: every gate of that version as it is set, defaults included (`Facts.effective_gates`); one that isn't named
            is off, and one that the version doesn't have turns nothing on there.
     """
-    on = {name: all(gates.get(gate, False) for gate in needed) for name, needed in GATES.items()}
+    needs = {**GATES, **_OTHER_GATES}
+    on = {name: all(gates.get(gate, False) for gate in needed) for name, needed in needs.items()}
     return Features(minor=minor, as_released=as_released, **on)
