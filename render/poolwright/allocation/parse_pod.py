@@ -154,6 +154,7 @@ def _parse_container(entry: CapturedField, *, is_init: bool) -> Container:
         is_sidecar=is_init and entry.get("restartPolicy").text() == "Always",
         claims=tuple((use.get("name").name(), use.get("request").text()) for use in resources.get("claims").items()),
         extended=_keep_extended(asked),
+        resources=tuple(sorted(asked)),
     )
 
 

@@ -31,6 +31,7 @@ class Container:
     is_sidecar: bool = False  # an init container that goes on running
     claims: tuple[tuple[str, str], ...] = ()  # claim in the pod and request of it; empty: all of its requests
     extended: Mapping[str, Quantity] = field(default_factory=dict)  # requests of extended resources, by name
+    resources: tuple[str, ...] = ()  # the names of all its requests, sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,13 @@ Source: kubernetes/kubernetes pkg/apis/resource/validation, pkg/registry/resourc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 from poolwright.allocation.claim import ALL, EXACT_COUNT, Claim, ClaimRequest, Constraint, Request, Toleration
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects, Placed, TaintRule
-from poolwright.allocation.pod import Pod
+from poolwright.allocation.pod import Pod, Workload
 from poolwright.allocation.refusals import Refusal, refuse_limit, refuse_names
 from poolwright.allocation.slice_rules import check_slice
 from poolwright.specs.finding import Finding, sort_findings
@@ -31,34 +32,70 @@ MAX_DERIVED: Final = 32
 MAX_USERS: Final = 256
 _RULE: Final = "k8s.io/api resource/v1"
 
+ObjectKey = tuple[str, str, str]  # kind, namespace, name
+_KINDS: Final[dict[type, str]] = {
+    Claim: "ResourceClaim",
+    ClaimTemplate: "ResourceClaimTemplate",
+    Pod: "Pod",
+    Workload: "workload",
+}
 _PlacedClaim = Placed[Claim] | Placed[ClaimTemplate]
 
 
 def check_objects(objects: ClusterObjects, *, minor: str) -> tuple[Finding, ...]:
-    """Everything that the API server of a minor release refuses, with warnings and notes, sorted by place.
+    """Everything that the API server of a minor release refuses, with warnings and notes, sorted by place."""
+    return sort_findings(finding for _, findings in _check_each(objects, minor) for finding in findings)
 
-    Errors are on single objects: what the others get is decided in a cluster that doesn't have the refused ones.
+
+def drop_refused(
+    objects: ClusterObjects, *, minor: str
+) -> tuple[ClusterObjects, Mapping[ObjectKey, Finding], tuple[Finding, ...]]:
+    """A cluster without what its API server refuses, which decides nothing for the others.
+
+    Returns: the objects, without slices and rules that are refused; of claims, templates, pods and workloads that are
+             refused the first error, by kind, namespace and name; and what check_objects says.
     """
-    problems: list[Finding] = []
+    refused: dict[ObjectKey, Finding] = {}
+    dropped: set[int] = set()
+    findings: list[Finding] = []
+    for placed, found in _check_each(objects, minor):
+        findings += found
+        error = next((finding for finding in found if finding.severity == "error"), None)
+        if error is None:
+            continue
+        kind = _KINDS.get(type(placed.value))
+        if kind is None:
+            dropped.add(id(placed))
+        else:
+            refused.setdefault((kind, placed.value.namespace, placed.value.name), error)
+    kept = replace(
+        objects,
+        slices=tuple(one for one in objects.slices if id(one) not in dropped),
+        taint_rules=tuple(one for one in objects.taint_rules if id(one) not in dropped),
+    )
+    return kept, refused, sort_findings(findings)
+
+
+def _check_each(objects: ClusterObjects, minor: str) -> Iterator[tuple[Placed[Any], list[Finding]]]:
     for claim in objects.claims:
-        problems += _check_claim(claim, objects)
+        problems = list(_check_claim(claim, objects))
         if len(claim.value.reserved_for) > MAX_USERS:
             where = ("status", "reservedFor")
             problems.append(
                 refuse_limit(Refusal(claim, where, _RULE), "users", len(claim.value.reserved_for), MAX_USERS)
             )
+        yield claim, problems
     for template in objects.templates:
-        problems += _check_claim(template, objects)
+        yield template, list(_check_claim(template, objects))
     for one in objects.slices:
-        problems += check_slice(one, minor)
+        yield one, list(check_slice(one, minor))
     for pod in objects.pods:
-        problems += _check_pod(pod, ())
+        yield pod, list(_check_pod(pod, ()))
     for workload in objects.workloads:
         for pods in workload.value.pods:
-            problems += _check_pod(workload.having(pods.template), ("spec",))
+            yield workload, list(_check_pod(workload.having(pods.template), ("spec",)))
     for rule in objects.taint_rules:
-        problems += _check_rule(rule, minor)
-    return sort_findings(problems)
+        yield rule, list(_check_rule(rule, minor))
 
 
 def _check_claim(placed: _PlacedClaim, objects: ClusterObjects) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from poolwright.allocation.cluster_objects import TaintRule
+from poolwright.allocation.cluster_objects import ClusterObjects, TaintRule
 from poolwright.catalog.resource_slice import Device, ResourceSlice
 
 
@@ -47,3 +47,12 @@ def _selects(rule: TaintRule, one: ResourceSlice, minor: str) -> bool:
     if not rule.has_selector:
         return int(minor.partition(".")[2]) < 37  # 1.37 reads it as no device, all before as every device
     return rule.driver in (None, one.driver) and rule.pool in (None, one.pool)
+
+
+def apply_rules(objects: ClusterObjects, minor: str) -> ClusterObjects:
+    """A cluster whose slices have the taints of its rules."""
+    rules = [placed.value for placed in objects.taint_rules]
+    slices = [placed.value for placed in objects.slices]
+    tainted = apply_taint_rules(slices, rules, minor=minor)
+    placed = (one.having(value) for one, value in zip(objects.slices, tainted, strict=True))
+    return replace(objects, slices=tuple(placed))

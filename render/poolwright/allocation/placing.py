@@ -1,0 +1,232 @@
+"""Pods placed one after the other: each with all its new claims on one node, as kube-scheduler would.
+
+The order is the caller's. Of the nodes that can serve a pod the first by name is taken: kube-scheduler scores them, by
+much that isn't known here. As there, an error on any node that is open to the pod ends its attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.claim import Allocation, Claim
+from poolwright.allocation.held import Held, PoolId
+from poolwright.allocation.node_selector import NodeSelectorError, matches_affinity, matches_node_selector
+from poolwright.allocation.node_taints import find_untolerated
+from poolwright.allocation.outcome import Allocated, AttemptError, NotAllocated, Outcome
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.catalog.inventory import Node
+
+MAX_USERS = 256  # resource/v1 ResourceClaimReservedForMaxSize
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Barred:
+    """A node that isn't open to the pod, whatever devices it has."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """What came of a subject."""
+
+    subject: Subject
+    node: str | None = None  # where it goes; None: nowhere, or no new claim binds it to a node
+    allocations: Mapping[ClaimKey, Allocation] = field(default_factory=dict)  # of its claims, those it found included
+    found: frozenset[ClaimKey] = frozenset()  # claims that were allocated before it came
+    answers: Mapping[str, Outcome | Barred] = field(default_factory=dict)  # by node, in the order they were asked
+    problem: str = ""  # set: no node was asked
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether every claim has its devices, on a node that is open to the pod."""
+        return not self.problem and self.error is None and (self.node is not None or not self.answers)
+
+    @property
+    def error(self) -> tuple[str, AttemptError] | None:
+        """The first node where the attempt ends, and why."""
+        return next(((name, one) for name, one in self.answers.items() if isinstance(one, AttemptError)), None)
+
+
+class Placer:
+    """Places subjects, and remembers what they got."""
+
+    def __init__(
+        self, allocator: Allocator, nodes: Iterable[Node], claims: Iterable[Claim], *, looks_everywhere: bool = True
+    ) -> None:
+        """What it starts with.
+
+        nodes:            of the cluster, in any order.
+        claims:           all that are known; those with an allocation hold it.
+        looks_everywhere: ask nodes on when one can serve the pod, because on another one the attempt may end.
+        """
+        self.held = Held(allocator.features)
+        self.allocations: dict[ClaimKey, Allocation] = {}
+        self.allocator = allocator
+        self._looks_everywhere = looks_everywhere
+        self.nodes = sorted(nodes, key=lambda node: node.name)
+        self._users: dict[ClaimKey, set[str]] = {}
+        self._memories: dict[tuple[str, ...], _Memory] = {}
+        self._changes: list[tuple[PoolId, bool]] = []  # pools, and whether something of them was given back
+        self._nodes_of: dict[PoolId, list[str]] | None = None
+        for claim in claims:
+            self._users[claim_key(claim)] = set(claim.reserved_for)
+            if claim.allocation is not None:
+                self.hold(claim_key(claim), claim.allocation)
+
+    def hold(self, key: ClaimKey, allocation: Allocation) -> None:
+        """A claim has been given these devices."""
+        self.allocations[key] = allocation
+        self.held.add(allocation)
+        self._changes += [((result.driver, result.pool), False) for result in allocation.devices]
+
+    def release(self, key: ClaimKey) -> None:
+        """A claim gives back what it has."""
+        allocation = self.allocations.pop(key)
+        self.held.remove(allocation)
+        self._changes += [((result.driver, result.pool), True) for result in allocation.devices]
+
+    def place(self, subject: Subject) -> Placement:
+        """Give a subject its devices, if any node can, and keep that in mind for those after it."""
+        placement = self.try_place(subject)
+        if placement.is_placed:
+            for key, allocation in placement.allocations.items():
+                if key not in placement.found:
+                    self.hold(key, allocation)
+                self._users.setdefault(key, set()).add(subject.uid or subject.title)
+        return placement
+
+    def try_place(self, subject: Subject) -> Placement:
+        """What `place` would come to; nothing is kept."""
+        known = {claim_key(claim): self.allocations.get(claim_key(claim)) for claim in subject.claims}
+        found = {key: allocation for key, allocation in known.items() if allocation is not None}
+        new = [claim for claim in subject.claims if claim_key(claim) not in found]
+        problem = self._find_problem(subject)
+        if problem:
+            return Placement(subject=subject, problem=problem)
+        if not new and all(allocation.node_selector is None for allocation in found.values()):
+            return Placement(subject=subject, allocations=found, found=frozenset(found))
+        answers = self._ask(subject, found, new)
+        placement = Placement(subject=subject, answers=answers, found=frozenset(found))
+        if placement.error is not None:
+            return placement
+        for name, answer in answers.items():
+            if isinstance(answer, Allocated):
+                given = zip((claim_key(claim) for claim in new), answer.allocations, strict=True)
+                return Placement(
+                    subject=subject,
+                    node=name,
+                    allocations={**found, **dict(given)},
+                    found=frozenset(found),
+                    answers=answers,
+                )
+        return placement
+
+    def _find_problem(self, subject: Subject) -> str:
+        """What stands against a subject before any node is looked at, in the scheduler's words."""
+        if subject.problem:
+            return subject.problem
+        for claim in subject.claims:
+            users = self._users.get(claim_key(claim), set())
+            if claim.is_deleted:
+                return f'resourceclaim "{claim.name}" is being deleted'
+            if len(users) >= MAX_USERS and (subject.uid or subject.title) not in users:
+                return f'resourceclaim "{claim.name}" has {MAX_USERS} users, and can have no more'
+        return ""
+
+    def _ask(
+        self, subject: Subject, found: Mapping[ClaimKey, Allocation], new: Sequence[Claim]
+    ) -> dict[str, Outcome | Barred]:
+        """The nodes' answers, in the order of names; up to the first that can, unless every node is asked."""
+        memory = self._recall(subject, new)
+        answers: dict[str, Outcome | Barred] = {}
+        is_served = False
+        for node in self.nodes:
+            asker, answer = memory.answers.get(node.name, ("", None))
+            # What another one was told is as good, but for its names in it.
+            if answer is None or (asker != subject.title and _is_final(answer, is_served=is_served)):
+                answer = self._ask_node(subject, node, new)
+                memory.answers[node.name] = (subject.title, answer)
+            answers[node.name] = answer = self._bar_found(found, node) or answer
+            is_served = is_served or isinstance(answer, Allocated)
+            if is_served and not self._looks_everywhere:
+                break
+        return answers
+
+    def _ask_node(self, subject: Subject, node: Node, new: Sequence[Claim]) -> Outcome | Barred:
+        reason = find_bar(subject, node)
+        return Barred(reason=reason) if reason else self.allocator.allocate(node, new, self.held)
+
+    def _bar_found(self, found: Mapping[ClaimKey, Allocation], node: Node) -> Barred | None:
+        for key, allocation in found.items():
+            if not is_usable(allocation, node):
+                return Barred(reason=f'resourceclaim "{key[1]}" is allocated, and not available on the node')
+        return None
+
+    def _recall(self, subject: Subject, new: Sequence[Claim]) -> _Memory:
+        """What is still true of the answers that the nodes gave to those who asked for the same."""
+        key = (subject.node_key, *(repr((claim.requests, claim.constraints)) for claim in new))
+        memory = self._memories.setdefault(key, _Memory())
+        for pool, was_released in self._changes[memory.upto :]:
+            for name in self._list_nodes(pool):
+                # More that is held never makes room: only what is given back can turn a no into a yes.
+                _, answer = memory.answers.get(name, ("", None))
+                if not isinstance(answer, Barred) and (was_released or not self._is_lasting(answer)):
+                    memory.answers.pop(name, None)
+        memory.upto = len(self._changes)
+        return memory
+
+    def _is_lasting(self, answer: Outcome | Barred | None) -> bool:
+        """Whether a no stays one when more is held. Not so in 1.36 as released, whose All leaves full devices out."""
+        return isinstance(answer, NotAllocated) and self.allocator.features.mended
+
+    def _list_nodes(self, pool: PoolId) -> Sequence[str]:
+        if self._nodes_of is None:
+            self._nodes_of = {}
+            for node in self.nodes:
+                for one in self.allocator.pools(node).pools:
+                    self._nodes_of.setdefault(one.id, []).append(node.name)
+        return self._nodes_of.get(pool, ())
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What the nodes said to subjects that are alike, before the first `upto` changes of what is held."""
+
+    answers: dict[str, tuple[str, Outcome | Barred]] = field(default_factory=dict)  # who asked, and the answer
+    upto: int = 0
+
+
+def find_bar(subject: Subject, node: Node) -> str:
+    """Why a node isn't open to a subject, whatever its devices; "" if it is."""
+    try:
+        if not matches_affinity(subject.node_selector, subject.node_affinity, node):
+            return "the node doesn't match the pod's node selector or required affinity"
+    except NodeSelectorError as error:
+        return f"the pod's required node affinity can't be read: {error}"
+    taint = find_untolerated(node, subject.tolerations)
+    if taint is not None:
+        value = f"={taint.value}" if taint.value else ""
+        return f"the node has the taint {taint.key}{value}:{taint.effect}, which the pod doesn't tolerate"
+    for resource in subject.plugin_resources:
+        amount = node.allocatable.get(resource)
+        if amount is not None and amount.nano > 0:
+            return f"the node's device plugin serves {resource} there; what is free of it isn't known"
+    return ""
+
+
+def is_usable(allocation: Allocation, node: Node) -> bool:
+    """Whether a pod with this claim can run on a node. A selector that can't be read selects none."""
+    if allocation.node_selector is None:
+        return True
+    try:
+        return matches_node_selector(allocation.node_selector, node)
+    except NodeSelectorError:
+        return False
+
+
+def _is_final(answer: Outcome | Barred, *, is_served: bool) -> bool:
+    """Whether an answer goes into the result with the names it has."""
+    return isinstance(answer, AttemptError) or (isinstance(answer, Allocated) and not is_served)

@@ -1,0 +1,182 @@
+"""The pods and claims of a cluster that wait for devices, in the order they are placed.
+
+The order is a scheduling queue's: by priority, highest first, then by age, oldest first; what doesn't say how old it is
+comes last, as it was given. A claim that no pod is known for is placed on its own, and a workload's pods that aren't
+there yet come after all pods that are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from poolwright.allocation.claim import Claim
+from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
+from poolwright.allocation.extended_resources import build_extended_claim
+from poolwright.allocation.features import Features
+from poolwright.allocation.pod import Pod, PodClaim, Workload
+from poolwright.allocation.server_rules import ObjectKey
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.specs.finding import Finding
+
+_NONE: Final[Mapping[ObjectKey, Finding]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subjects:
+    """What is to be placed, and what is on its node already."""
+
+    waiting: tuple[Subject, ...] = ()
+    running: tuple[Subject, ...] = ()  # pods that have a node; their claims should be allocated
+    unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by title: fields that aren't looked at
+
+
+def build_subjects(
+    objects: ClusterObjects, features: Features, refused: Mapping[ObjectKey, Finding] = _NONE
+) -> Subjects:
+    """The subjects of a cluster.
+
+    objects: as the API server stores them: defaults filled in, fields whose gate is off gone.
+    refused: those that it doesn't store at all, and why.
+    Pods that have ended or are being deleted are left out, and so are those without claims.
+    """
+    builder = _Builder(objects, features, refused)
+    pods = [placed.value for placed in objects.pods if not placed.value.is_finished and not placed.value.is_deleted]
+    by_age = sorted(pods, key=lambda pod: (-pod.priority, pod.created == "", pod.created))
+    subjects = {id(pod): builder.build_pod(pod) for pod in by_age}
+    with_claims = [(pod, subjects[id(pod)]) for pod in by_age if subjects[id(pod)].claims or subjects[id(pod)].problem]
+    waiting = [subject for pod, subject in with_claims if not pod.node_name]
+    waiting += builder.list_workload_pods(pods)
+    waiting += builder.list_lone_claims()
+    return Subjects(
+        waiting=tuple(waiting),
+        running=tuple(subject for pod, subject in with_claims if pod.node_name),
+        unjudged={subjects[id(pod)].title: pod.unjudged for pod, _ in with_claims if pod.unjudged},
+    )
+
+
+class _Builder:
+    def __init__(self, objects: ClusterObjects, features: Features, refused: Mapping[ObjectKey, Finding]) -> None:
+        self._refused = refused
+        self._features = features
+        self._classes = tuple(placed.value for placed in objects.classes)
+        self._claims: dict[ClaimKey, Claim] = {claim_key(one.value): one.value for one in objects.claims}
+        self._templates: dict[ClaimKey, ClaimTemplate] = {
+            (one.value.namespace, one.value.name): one.value for one in objects.templates
+        }
+        self._workloads = tuple(placed.value for placed in objects.workloads)
+        self._nodes = len(objects.nodes)
+        self._used: set[ClaimKey] = set()
+
+    def build_pod(self, pod: Pod, *, kind: str = "Pod", owner: str = "") -> Subject:
+        """A pod with its claims; those of templates that aren't made yet are made here.
+
+        owner: the name of its workload, if it is one that the workload has yet to make.
+        """
+        claims: list[Claim] = []
+        problem = self._say_refused("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
+        if pod.scheduling_gates and not problem:
+            problem = f"the pod waits for its gates: {', '.join(pod.scheduling_gates)}"
+        for entry in pod.claims:
+            claim, wrong = self._find_claim(pod, entry)
+            problem = problem or wrong
+            if claim is not None:
+                claims.append(claim)
+                self._used.add(claim_key(claim))
+        extended, resources = self._find_extended(pod)
+        if extended is not None:
+            claims.append(extended)
+            self._used.add(claim_key(extended))
+        return Subject(
+            kind=kind,
+            namespace=pod.namespace,
+            name=pod.name,
+            uid=pod.uid,
+            claims=tuple(claims),
+            problem=problem,
+            node_selector=pod.node_selector,
+            node_affinity=pod.affinity,
+            tolerations=pod.tolerations,
+            plugin_resources=resources,
+        )
+
+    def list_workload_pods(self, pods: list[Pod]) -> Iterator[Subject]:
+        """The pods that workloads have yet to make."""
+        owned = [owner for pod in pods for owner in pod.owners]
+        owner_of = {workload.uid: workload.owners for workload in self._workloads if workload.uid}
+        for workload in self._workloads:
+            if any(owner in owner_of for owner in workload.owners):
+                continue  # a ReplicaSet of a Deployment that is here too
+            own = {workload.uid} | {uid for uid, owners in owner_of.items() if workload.uid in owners}
+            there = sum(owner in own for owner in owned) if workload.uid else 0
+            yield from self._list_missing(workload, there)
+
+    def list_lone_claims(self) -> Iterator[Subject]:
+        """The claims that no pod uses and that have no devices yet."""
+        for key, claim in self._claims.items():
+            if key not in self._used and claim.allocation is None and not claim.reserved_for:
+                yield Subject(
+                    kind="ResourceClaim",
+                    namespace=claim.namespace,
+                    name=claim.name,
+                    claims=(claim,),
+                    problem=self._say_refused("ResourceClaim", *key),
+                )
+
+    def _list_missing(self, workload: Workload, there: int) -> Iterator[Subject]:
+        replicas = self._nodes if workload.replicas is None else workload.replicas
+        number = 0
+        for replica in range(replicas):
+            for group in workload.pods:
+                for member in range(group.count):
+                    number += 1
+                    if number <= there:
+                        continue
+                    role = f"-{group.role}" if group.role else ""
+                    member_name = f"-{member}" if group.count > 1 else ""
+                    name = f"{workload.name}-{replica}{role}{member_name}"
+                    subject = self.build_pod(
+                        replace(group.template, name=name), kind=f"{workload.kind} pod", owner=workload.name
+                    )
+                    if subject.claims or subject.problem:
+                        yield subject
+
+    def _find_claim(self, pod: Pod, entry: PodClaim) -> tuple[Claim | None, str]:
+        """The claim behind an entry of a pod, or what the scheduler says of it. None without words: it needs none."""
+        if entry.claim_name is not None:
+            claim = self._claims.get((pod.namespace, entry.claim_name))
+            if claim is None:
+                return None, f'resourceclaim "{entry.claim_name}" not found'
+            refused = "" if claim.allocation else self._say_refused("ResourceClaim", pod.namespace, claim.name)
+            return claim, refused
+        if entry.name in pod.claim_names:
+            name = pod.claim_names[entry.name]
+            if name is None:
+                return None, ""
+            claim = self._claims.get((pod.namespace, name))
+            return claim, self._check_owner(pod, claim, name)
+        template = self._templates.get((pod.namespace, entry.template_name or ""))
+        if template is None:
+            return None, f'resourceclaimtemplate "{entry.template_name}" not found, so the claim isn\'t created'
+        refused = self._say_refused("ResourceClaimTemplate", pod.namespace, template.name)
+        return template.build_claim(f"{pod.name}-{entry.name}", owner=pod.uid or None), refused
+
+    def _say_refused(self, kind: str, namespace: str, name: str) -> str:
+        finding = self._refused.get((kind, namespace, name))
+        if finding is None:
+            return ""
+        return f'{kind.lower()} "{name}" is refused by the API server: {finding.what} ({finding.why})'
+
+    def _check_owner(self, pod: Pod, claim: Claim | None, name: str) -> str:
+        if claim is None:
+            return f'resourceclaim "{name}" not found'
+        if claim.owner is not None and pod.uid and claim.owner != pod.uid:
+            return f'resourceclaim "{name}" was not created for the pod: the pod is not its owner'
+        return ""
+
+    def _find_extended(self, pod: Pod) -> tuple[Claim | None, tuple[str, ...]]:
+        """The claim for a pod's extended resources, and which ones it serves."""
+        if pod.extended_claim is not None:
+            return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
+        return build_extended_claim(pod, self._classes, self._features)
