@@ -1,0 +1,212 @@
+"""Why a subject wasn't placed: every reason, those that decide first, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
+from poolwright.allocation.constraints import find_attribute
+from poolwright.allocation.outcome import AttemptError, GaveUp, NotAllocated
+from poolwright.allocation.placing import Barred, Placement, Placer
+from poolwright.allocation.reasons.clauses import say_attribute
+from poolwright.allocation.reasons.devices import DeviceReasons
+from poolwright.allocation.reasons.holders import Holders
+from poolwright.allocation.reasons.reason import Reason
+from poolwright.allocation.reasons.trials import Trials, drop_constraint, keep_request, lower_count
+from poolwright.allocation.subject import claim_key
+from poolwright.catalog.inventory import Node
+
+MAX_NAMED: Final = 3  # nodes, values and the like that a line names
+_BLOCKED: Final = ("held", "room", "counters")
+
+
+def explain(placer: Placer, placement: Placement) -> tuple[Reason, ...]:
+    """Why a subject has no devices, or not all.
+
+    placer: in the state in which the subject was tried. It is as it was afterwards.
+    Cost:   as trying the subject some hundred times at most.
+    """
+    if placement.problem:
+        return (Reason(kind="claim", line=placement.problem),)
+    return tuple(_Explanation(placer, placement).list_reasons())
+
+
+class _Explanation:
+    def __init__(self, placer: Placer, placement: Placement) -> None:
+        self._placer = placer
+        self._placement = placement
+        self._nodes = {node.name: node for node in placer.nodes}
+        self._claims = [claim for claim in placement.subject.claims if claim_key(claim) not in placement.found]
+        self._asked = self._list_nodes(NotAllocated)
+        self._devices = DeviceReasons(placer.allocator.knowledge, placer.held, Holders(placer.allocations))
+        self._trials = Trials(placer)
+
+    def list_reasons(self) -> Iterator[Reason]:
+        yield from self._list_errors()
+        gave_up = self._list_nodes(GaveUp)
+        if gave_up:
+            yield _build_gave_up(gave_up)
+        funnels = [self._devices.explain(*entry, self._asked) for entry in self._list_requests()] if self._asked else []
+        yield from sorted(funnels, key=lambda reason: not _is_short(reason))
+        if self._asked and not any(map(_is_short, funnels)):
+            yield from self._list_conflicts()
+        yield from self._list_pools()
+        yield from self._list_bars()
+        yield from self._list_mends(funnels)
+
+    def _list_nodes(self, kind: type) -> list[Node]:
+        answers = self._placement.answers
+        return [self._nodes[name] for name, answer in answers.items() if isinstance(answer, kind)]
+
+    def _list_requests(self) -> Iterator[tuple[Claim, str, Request, DeviceClass]]:
+        """Each request and alternative whose class is there, by claim."""
+        for claim in self._claims:
+            for entry in claim.requests:
+                for name, request in _list_alternatives(entry):
+                    device_class = self._placer.allocator.knowledge.classes.get(request.class_name)
+                    if device_class is not None:
+                        yield claim, name, request, device_class
+
+    def _list_errors(self) -> Iterator[Reason]:
+        found: dict[tuple[str, str], tuple[AttemptError, list[str]]] = {}
+        for name, answer in self._placement.answers.items():
+            if isinstance(answer, AttemptError):
+                found.setdefault((answer.message, answer.hint), (answer, []))[1].append(name)
+        for answer, names in found.values():
+            claim = "" if answer.claim is None else self._claims[answer.claim].title
+            line = f"the attempt ends on {_say_nodes(names)}: {answer.message}"
+            yield Reason(kind="error", line=line, claim=claim, nodes=tuple(names), hint=answer.hint)
+
+    def _list_pools(self) -> Iterator[Reason]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for node in self._asked:
+            pools = self._placer.allocator.pools(node)
+            for pool in pools.pools:
+                if pool.state != "usable":
+                    found.setdefault(("/".join(pool.id), f"is {pool.state}: {pool.reason}"), []).append(node.name)
+            for pool_id in pools.obsolete:
+                newer = "is obsolete: a newer generation has no slice for the node yet"
+                found.setdefault(("/".join(pool_id), newer), []).append(node.name)
+        for (title, what), names in found.items():
+            line = f"pool {title} {what}; nothing of it is given on {_say_nodes(names)}"
+            yield Reason(kind="pool", line=line, nodes=tuple(names))
+
+    def _list_bars(self) -> Iterator[Reason]:
+        found: dict[str, list[str]] = {}
+        for name, answer in self._placement.answers.items():
+            if isinstance(answer, Barred):
+                found.setdefault(answer.reason, []).append(name)
+        for reason, names in found.items():
+            yield Reason(kind="node", line=f"{_say_nodes(names)}: {reason}", nodes=tuple(names))
+
+    def _list_conflicts(self) -> Iterator[Reason]:
+        """What keeps devices apart that are there one by one."""
+        found = list(self._list_constraints())
+        yield from found or self._list_together()
+
+    def _list_constraints(self) -> Iterator[Reason]:
+        for at, claim in enumerate(self._claims):
+            for number, constraint in enumerate(claim.constraints):
+                served = self._trials.serve(drop_constraint(self._claims, at, number), self._asked)
+                if served is None:
+                    continue
+                kind = "matchAttribute" if constraint.match_attribute else "distinctAttribute"
+                name = constraint.match_attribute or constraint.distinct_attribute or ""
+                over = f" over {', '.join(constraint.requests)}" if constraint.requests else ""
+                said = self._say_values(claim, constraint.requests, name, self._nodes[served.node])
+                line = f"{kind} {name}{over} can't be met: {said}; without it {served.node} could serve the claim"
+                yield Reason(kind="constraint", line=line, claim=claim.title, nodes=(served.node,))
+
+    def _say_values(self, claim: Claim, names: Sequence[str], attribute: str, node: Node) -> str:
+        """Of which values a node has how many devices for each request."""
+        values: dict[str, dict[str, int]] = {}
+        for entry in claim.requests:
+            for name, request in _list_alternatives(entry):
+                device_class = self._placer.allocator.knowledge.classes.get(request.class_name)
+                alternative = request.name if entry.first_available else ""
+                if device_class is None or (names and not _is_named(names, entry.name, alternative)):
+                    continue
+                for candidate in self._devices.list_left(request, device_class, node):
+                    found = find_attribute(candidate.device, attribute)
+                    counts = values.setdefault("none" if found is None else say_attribute(found), {})
+                    counts[name] = counts.get(name, 0) + 1
+        shown = [
+            f"{value} has {', '.join(f'{count} for {name}' for name, count in counts.items())}"
+            for value, counts in sorted(values.items())[:MAX_NAMED]
+        ]
+        more = f" and {len(values) - MAX_NAMED} more values" if len(values) > MAX_NAMED else ""
+        return f"on {node.name} {', '.join(shown)}{more}" if shown else f"on {node.name} no device has it"
+
+    def _list_together(self) -> Iterator[Reason]:
+        for claim in self._claims:
+            for number, entry in enumerate(claim.requests):
+                alone = keep_request(claim, number)
+                if self._trials.serve((alone,), self._asked):
+                    continue
+                if entry.exactly is not None and entry.exactly.count > 1:
+                    yield self._build_crowded(alone, entry.name, entry.exactly.count)
+                    return
+        names = [f"{claim.title}: {entry.name}" for claim in self._claims for entry in claim.requests]
+        if len(names) > 1:
+            line = f"each request can be served by itself, but not all on one node: {', '.join(names)}"
+            yield Reason(kind="together", line=line)
+
+    def _build_crowded(self, alone: Claim, request: str, count: int) -> Reason:
+        fewer = range(count - 1, 0, -1)
+        most = next((n for n in fewer if self._trials.serve((lower_count(alone, 0, n),), self._asked)), 0)
+        line = (
+            f"request {request}: {count} wanted, at most {most} can be given at once: its devices take from the same "
+            "counters or exclude each other"
+        )
+        return Reason(kind="together", line=line, claim=alone.title, request=request, asked=count, most=most)
+
+    def _list_mends(self, funnels: Sequence[Reason]) -> Iterator[Reason]:
+        holders = sorted(
+            {name for one in funnels for part in one.parts if part.kind in _BLOCKED for name in part.holders}
+        )
+        for title in holders:
+            key = claim_key(Claim(namespace=title.partition("/")[0], name=title.partition("/")[2]))
+            served = self._trials.serve_without(key, self._claims, self._asked)
+            if served is not None:
+                devices = ", ".join(one.device for one in self._placer.allocations[key].devices)
+                given = ", ".join(served.devices)
+                line = f"releasing claim {title} ({devices}) would make room: {given} on {served.node}"
+                yield Reason(kind="mend", line=line, claim=title, nodes=(served.node,))
+        barred = [node for node in self._list_nodes(Barred) if self._claims]
+        served = self._trials.serve(self._claims, barred) if barred else None
+        if served is not None:
+            line = f"{served.node} has the devices ({', '.join(served.devices)}), but isn't open to the pod"
+            yield Reason(kind="mend", line=line, nodes=(served.node,))
+
+
+def _list_alternatives(entry: ClaimRequest) -> list[tuple[str, Request]]:
+    if entry.exactly is not None:
+        return [(entry.name, entry.exactly)]
+    return [(f"{entry.name}/{request.name}", request) for request in entry.first_available]
+
+
+def _is_named(names: Sequence[str], base: str, alternative: str) -> bool:
+    return base in names or (alternative != "" and f"{base}/{alternative}" in names)
+
+
+def _is_short(reason: Reason) -> bool:
+    """Whether no node has enough for the request, even by itself."""
+    if reason.asked is None:
+        return reason.left == 0 or any(part.kind not in ("clause", "capacity") for part in reason.parts)
+    return (reason.most or 0) < reason.asked
+
+
+def _build_gave_up(nodes: Sequence[Node]) -> Reason:
+    names = [node.name for node in nodes]
+    line = (
+        f"the search on {_say_nodes(names)} was given up: whether the devices there can be combined isn't known, and "
+        "kube-scheduler may run out of time as well"
+    )
+    return Reason(kind="gave-up", line=line, nodes=tuple(names))
+
+
+def _say_nodes(names: Sequence[str]) -> str:
+    if len(names) <= MAX_NAMED:
+        return ", ".join(names)
+    return f"{len(names)} nodes ({', '.join(names[:MAX_NAMED])}, ...)"
