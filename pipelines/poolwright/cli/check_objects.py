@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
-from typing import Final
 
+from poolwright.cli.object_files import build_empty, read_object_files
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
 from poolwright.rules.check import check_objects
 from poolwright.rules.placed import PlacedObject, parse_objects
 from poolwright.rules.served import KNOWN_MINORS
-from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError, render_text, sort_findings
-from poolwright.specs.place import Place
 from poolwright.specs.report import ReportFormat, render_findings
 from poolwright.specs.version import parse_version
-
-MAX_BYTES: Final = 64 << 20
-STDIN: Final = "-"
 
 
 def run_check_objects(
@@ -66,51 +59,14 @@ def _read_objects(files: Sequence[str]) -> tuple[PlacedObject, ...]:
     """The objects of all files, in order. Raises SpecError with what is wrong in any of them."""
     problems: list[Finding] = []
     objects: list[PlacedObject] = []
-    for file in dict.fromkeys(files):
-        name = "stdin" if file == STDIN else file.replace(os.sep, "/")
+    for name, documents in read_object_files(files, problems):
         try:
-            found = parse_objects(parse_documents(_read(file, name), name, max_bytes=MAX_BYTES))
+            found = parse_objects(documents)
             if not found:
-                problems.append(_empty(name))
+                problems.append(build_empty(name))
             objects += found
         except SpecError as error:
             problems += error.findings
     if problems:
         raise SpecError(problems)
     return tuple(objects)
-
-
-def _read(file: str, name: str) -> bytes:
-    """At most one byte more than is allowed, which is refused as too much."""
-    try:
-        if file == STDIN:
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with open(file, "rb") as opened:  # noqa: PTH123 (start-up: no pathlib)
-            return opened.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SpecError([_unreadable(name, reason)]) from None
-
-
-def _unreadable(name: str, reason: str) -> Finding:
-    return Finding(
-        code="file-unreadable",
-        severity="error",
-        place=Place(name),
-        what=f"the file can't be read: {reason}",
-        why="objects are judged together, so none is judged without the others",
-        rule="poolwright check",
-        fix="name files that hold manifests, or - for standard input",
-    )
-
-
-def _empty(name: str) -> Finding:
-    return Finding(
-        code="objects-empty",
-        severity="error",
-        place=Place(name),
-        what="there is no object in it",
-        why="whatever was to print objects most likely failed, and nothing would look like nothing wrong",
-        rule="poolwright check",
-        fix="see what the command before the pipe said, or leave the file out",
-    )

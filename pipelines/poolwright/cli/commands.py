@@ -15,6 +15,7 @@ _EXIT_CODES = "Exit codes: 0 yes, 1 no (findings, differences), 2 could not answ
 _GROUPS = {
     "Write": ("init", "check", "schema", "explain"),
     "Render": ("render", "generate"),
+    "Fit": ("allocate",),
     "Other": ("facts", "version"),
 }
 
@@ -152,8 +153,52 @@ def generate(project: str, cluster: str, unit: str) -> int:
     return run_generate([f"--project={project}", f"--cluster={cluster}", f"--unit={unit}"])
 
 
+@cli.command(cls=_Command, example="poolwright allocate examples/pending-pod.yaml")
+@click.option("--kubernetes", metavar="VERSION", help="The cluster's version; default: the newest that is known.")
+@click.option(
+    "--feature-gates",
+    "gates",
+    multiple=True,
+    metavar="NAME=true|false,...",
+    help="Gates as the cluster's components have them, where they differ from the version's defaults.",
+)
+@click.option("--pod", metavar="[NAMESPACE/]NAME", help="Only this pod or claim, as if no other were waiting.")
+@click.option("--node", metavar="NAME", help="Only on this node.")
+@click.option("--each-alone", is_flag=True, help="Each pod as if no other were waiting.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the answer is printed; `poolwright schema AllocationList` describes the JSON.",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def allocate(
+    kubernetes: str | None,
+    gates: tuple[str, ...],
+    pod: str | None,
+    node: str | None,
+    each_alone: bool,
+    form: Any,
+    files: tuple[str, ...],
+) -> int:
+    """Say which devices kube-scheduler would give to pods and claims, or why none: plain objects in, no specs.
+
+    FILE is what kubectl prints (-o yaml or json) of resourceslices, deviceclasses, resourceclaims,
+    resourceclaimtemplates, pods, workloads, nodes and devicetaintrules, or - for standard input. All files together are
+    one cluster. Pods are placed one after the other: by priority, then by age, then as given.
+    """
+    from poolwright.cli.allocate import run_allocate
+
+    return run_allocate(files, form, kubernetes=kubernetes, gates=gates, pod=pod, node=node, each_alone=each_alone)
+
+
 @cli.command(cls=_Command, example="poolwright schema Envelope")
-@click.argument("kind", type=click.Choice(["all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList"]))
+@click.argument(
+    "kind",
+    type=click.Choice(["all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList", "AllocationList"]),
+)
 @click.option("--out", metavar="DIR", help="Write KIND.json into this folder; needed for `all`.")
 def schema(kind: str, out: str | None) -> int:
     """Print the JSON Schema of a kind, for editors; `all` writes them as files."""

@@ -10,6 +10,7 @@ from poolwright.specs.report import finding_list_schema
 from poolwright.specs.schema import KINDS, Schema, build_schema
 
 FINDINGS = "FindingList"
+ALLOCATIONS = "AllocationList"
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -18,7 +19,7 @@ def run_schema(kind: str, out: str | None) -> int:
         say(_render(_schema(kind)))
         return 0
     os.makedirs(out, exist_ok=True)  # noqa: PTH103
-    for name in (*KINDS, FINDINGS) if kind == "all" else (kind,):
+    for name in (*KINDS, FINDINGS, ALLOCATIONS) if kind == "all" else (kind,):
         path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
         write_file(path, _render(_schema(name)).encode())
         tell(path)
@@ -26,6 +27,10 @@ def run_schema(kind: str, out: str | None) -> int:
 
 
 def _schema(kind: str) -> Schema:
+    if kind == ALLOCATIONS:
+        from poolwright.allocation.answer_schema import answer_schema  # the others don't need its room
+
+        return answer_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)
 
 

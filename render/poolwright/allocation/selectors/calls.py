@@ -145,6 +145,6 @@ def _find_equals(value: Value) -> tuple[Value, ...]:
             whole = int(value)
             signed = (whole,) if -(2**63) < whole < 2**63 else ()
             return (value, *signed, *((Uint(whole),) if whole >= 0 else ()))
-        case float() if value != value:  # noqa: PLR0124
+        case float() if value != value:
             return ()
     return (value,)

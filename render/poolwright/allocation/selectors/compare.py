@@ -90,7 +90,7 @@ def is_comparable(value: Value) -> bool:
 
 
 def _compare_numbers(left: Value, right: Value) -> int | Failure:
-    if left != left or right != right:  # noqa: PLR0124
+    if left != left or right != right:
         return Failure("NaN values cannot be ordered")
     if isinstance(left, float) is not isinstance(right, float):
         # Upstream rounds the whole number to a double first, unless the double is out of its range.

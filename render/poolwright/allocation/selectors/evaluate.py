@@ -247,5 +247,3 @@ def share(value: Value) -> Value:
         shared.is_shared = True
         return shared
     return value
-
-

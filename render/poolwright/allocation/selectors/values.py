@@ -313,7 +313,7 @@ def check_hashable(key: Value) -> None:
 
 def _hash_key(key: Value) -> object:
     check_hashable(key)
-    if key != key or not isinstance(key, (str, int, float, type(None), CelType, Duration, Timestamp)):  # noqa: PLR0124
+    if key != key or not isinstance(key, (str, int, float, type(None), CelType, Duration, Timestamp)):
         return (object, id(key))  # not a number, or compared by identity upstream
     return (type(key), key)
 
@@ -322,7 +322,7 @@ def _equal_keys(key: Value) -> tuple[Value, ...]:
     """The key, and its equals of the other kinds of numbers; a double is never found by a number of another kind."""
     match key:
         case float():
-            whole = int(key) if key == key and abs(key) < 2**65 and key == int(key) else None  # noqa: PLR0124
+            whole = int(key) if key == key and abs(key) < 2**65 and key == int(key) else None
             if whole is None:
                 return (key,)
             signed = (whole,) if -(2**63) < whole < 2**63 else ()

@@ -136,9 +136,7 @@ def _reading(parse: Callable[[str], Value]) -> Callable[[str], Value]:
     return read
 
 
-def _also_text(
-    contains: Callable[[Cidr, Value], bool], parse: Callable[[str], Value]
-) -> Callable[[Cidr, str], Value]:
+def _also_text(contains: Callable[[Cidr, Value], bool], parse: Callable[[str], Value]) -> Callable[[Cidr, str], Value]:
     def test(cidr: Cidr, text: str) -> Value:
         other = _reading(parse)(text)
         return other if isinstance(other, Failure) else contains(cidr, other)
@@ -173,9 +171,7 @@ def _is_global_unicast(address: IpAddress) -> bool:
     if address.version == 4 and address.number in (0, 0xFFFFFFFF):
         return False
     is_multicast = address.number >> 28 == 0xE if address.version == 4 else address.number >> 120 == 0xFF
-    return address.number != 0 and not (
-        _is_loopback(address) or is_multicast or _is_link_local_unicast(address)
-    )
+    return address.number != 0 and not (_is_loopback(address) or is_multicast or _is_link_local_unicast(address))
 
 
 _IP, _CIDR, _S = "ip", "cidr", "string"

@@ -25,7 +25,7 @@ _BOOLS |= dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
 
 def render_double(number: float) -> str:
     """A double as Go's `%g` writes it: `1.5`, `1e+06`, `-0`, `+Inf`."""
-    if number != number:  # noqa: PLR0124
+    if number != number:
         return "NaN"
     if number in (float("inf"), float("-inf")):
         return "+Inf" if number > 0 else "-Inf"
@@ -127,8 +127,14 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
         *(
             Overload(f"{name}_to_string", (kind,), to_string)
             for name, kind in {
-                **{"string": "string", "bool": "bool", "bytes": "bytes", "double": "double", "duration": "duration"},
-                **{"int64": "int", "timestamp": "timestamp", "uint64": "uint"},
+                "string": "string",
+                "bool": "bool",
+                "bytes": "bytes",
+                "double": "double",
+                "duration": "duration",
+                "int64": "int",
+                "timestamp": "timestamp",
+                "uint64": "uint",
             }.items()
         ),
         Overload("ip_to_string", ("ip",), render_ip),

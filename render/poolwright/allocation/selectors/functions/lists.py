@@ -55,7 +55,7 @@ def sort_by_keys(values: Value, keys: Value) -> Value:
     is_certain = len(order) <= _STABLE_SIZE or all(
         compare(one, other) == -1 for one, other in zip(in_order, in_order[1:], strict=False)
     )
-    if not is_certain and not (values is keys and all(key == key for key in keys)):  # noqa: PLR0124
+    if not is_certain and not (values is keys and all(key == key for key in keys)):
         raise EvaluationAbortedError("this tool doesn't evaluate sortBy() of more than 12 elements with equal keys")
     return tuple(values[at] for at in order)
 

@@ -33,9 +33,7 @@ _DNS1035_RULE = (
     "and end with an alphanumeric character"
 )
 _KEY_RULE = f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
-_VALUE_RULE = (
-    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
-)
+_VALUE_RULE = f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 
 def _explain(rule: str, pattern: str, *examples: str) -> str:
@@ -170,7 +168,5 @@ def _giving(named: NamedFormat) -> Callable[[], NamedFormat]:
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "format.named": (Overload("format-named", ("string",), _find_format),),
     "validate": (Overload("format-validate", ("format", "string"), _validate),),
-    **{
-        f"format.{name}": (Overload(f"format.{name}", (), _giving(named)),) for name, named in FORMATS.items()
-    },
+    **{f"format.{name}": (Overload(f"format.{name}", (), _giving(named)),) for name, named in FORMATS.items()},
 }

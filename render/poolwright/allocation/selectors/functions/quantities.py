@@ -14,7 +14,9 @@ from poolwright.specs.quantity import parse_quantity
 
 _SMALL = 2**63
 # What upstream takes and parse_quantity() doesn't: no digit at all, a huge exponent, or a very long text.
-_UNREAD = r"[+-]?(?:\.?(?:[KMGTPE]i|[numkMGTPE])?|[0-9.]*[0-9][0-9.]*[eE][+-]?[0-9]{4,}|[0-9.]{200,}[A-Za-z0-9+-]*)(?<=.)"
+_UNREAD = (
+    r"[+-]?(?:\.?(?:[KMGTPE]i|[numkMGTPE])?|[0-9.]*[0-9][0-9.]*[eE][+-]?[0-9]{4,}|[0-9.]{200,}[A-Za-z0-9+-]*)(?<=.)"
+)
 
 
 def build_quantity(text: str) -> CelQuantity:
@@ -112,9 +114,7 @@ _Q = "quantity"
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "sign": (Overload("quantity_sign", (_Q,), lambda one: (one.nano > 0) - (one.nano < 0)),),
     "quantity": (Overload("string_to_quantity", ("string",), _read),),
-    "isQuantity": (
-        Overload("is_quantity_string", ("string",), lambda text: not isinstance(_read(text), Failure)),
-    ),
+    "isQuantity": (Overload("is_quantity_string", ("string",), lambda text: not isinstance(_read(text), Failure)),),
     "isInteger": (Overload("quantity_is_integer", (_Q,), lambda one: _as_integer(one) is not None),),
     "asInteger": (Overload("quantity_get_int", (_Q,), _to_integer),),
     "asApproximateFloat": (Overload("quantity_get_float", (_Q,), _to_double),),

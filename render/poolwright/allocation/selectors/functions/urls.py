@@ -173,9 +173,7 @@ def _unescape(
             if not re.fullmatch(rb"[0-9a-fA-F]{2}", digits):
                 raise ValueError(f"invalid URL escape {quote_go(escape.decode(errors='replace'))}")
             code = int(digits, 16)
-            if escape != b"%25" and (
-                (is_host and code < 0x80) or (is_zone and code != 0x20 and code not in plain)
-            ):
+            if escape != b"%25" and ((is_host and code < 0x80) or (is_zone and code != 0x20 and code not in plain)):
                 raise ValueError(f"invalid URL escape {quote_go(escape.decode())}")
             parts.append(bytes((code,)))
             at += 3

@@ -1,0 +1,195 @@
+"""A cluster's waiting pods and claims placed one after the other, and every answer with its reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.answer import Answer, ClaimAnswer, ClaimOutcome, SubjectAnswer
+from poolwright.allocation.assumptions import Options, list_assumptions
+from poolwright.allocation.claim import Allocation, Claim
+from poolwright.allocation.cluster_objects import ClusterObjects
+from poolwright.allocation.features import Features
+from poolwright.allocation.outcome import GaveUp
+from poolwright.allocation.placing import Placement, Placer
+from poolwright.allocation.reasons.explain import explain
+from poolwright.allocation.reasons.reason import Reason
+from poolwright.allocation.server_rules import ObjectKey
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.allocation.subjects import build_subjects
+from poolwright.catalog.inventory import Node
+from poolwright.specs.finding import Finding
+
+
+def allocate(
+    objects: ClusterObjects,
+    features: Features,
+    *,
+    gates: Mapping[str, bool],
+    refused: Mapping[ObjectKey, Finding] | None = None,
+    notes: Iterable[Finding] = (),
+    options: Options = Options(),  # noqa: B008 - a frozen value
+) -> Answer:
+    """What becomes of the pods and claims that wait.
+
+    objects: as the API server stores them, with every taint in its slice.
+    refused: those of them that the API server doesn't store, and why.
+    gates:   those that were set otherwise than by default, for the answer.
+    notes:   what was found while the objects were read.
+    """
+    subjects = build_subjects(objects, features, refused or {})
+    waiting = [one for one in subjects.waiting if _is_asked(one, options)]
+    nodes = [node for node in list_nodes(objects) if options.node in (None, node.name)]
+    run = _Run(objects, features, nodes, options)
+    answers = [_answer_running(one) for one in subjects.running if _is_asked(one, options)]
+    answers += [run.answer(subject) for subject in waiting]
+    return Answer(
+        kubernetes=features.minor,
+        channel=features.channel,
+        gates=tuple(sorted(gates.items())),
+        subjects=tuple(answers),
+        claims=run.list_claims([one for one in subjects.running if _is_asked(one, options)]),
+        assumptions=list_assumptions(objects, subjects, features, options),
+        notes=(*objects.notes, *notes),
+    )
+
+
+def list_nodes(objects: ClusterObjects) -> tuple[Node, ...]:
+    """The nodes of a cluster; without Node objects those that slices name, of which nothing else is known."""
+    if objects.nodes:
+        return tuple(placed.value for placed in objects.nodes)
+    names: set[str] = set()
+    for placed in objects.slices:
+        places = [placed.value.placement, *(device.placement for device in placed.value.devices)]
+        names |= {place.node_name for place in places if place is not None and place.node_name}
+    return tuple(Node(name=name) for name in sorted(names)) or (Node(name="any"),)
+
+
+class _Run:
+    """Subjects placed one after the other, and what became of their claims."""
+
+    def __init__(self, objects: ClusterObjects, features: Features, nodes: Sequence[Node], options: Options) -> None:
+        classes = {placed.value.name: placed.value for placed in objects.classes}
+        slices = [placed.value for placed in objects.slices]
+        self._claims = [placed.value for placed in objects.claims]
+        self._known = {claim_key(claim) for claim in self._claims}
+        self._allocator = Allocator(slices, classes, features, max_looks=options.max_looks)
+        self._nodes = nodes
+        self._each_alone = options.each_alone
+        self._placer = self._build_placer()
+        self._answers: dict[ClaimKey, ClaimAnswer] = {}
+
+    def answer(self, subject: Subject) -> SubjectAnswer:
+        """Place a subject; with each_alone as if no other one had been placed before."""
+        placer = self._placer
+        placement = placer.try_place(subject) if self._each_alone else placer.place(subject)
+        reasons = () if placement.is_placed else explain(placer, placement)
+        outcome = _judge(placement)
+        for claim in subject.claims:
+            self._keep(self._answer_claim(claim, placement, outcome, reasons))
+        return SubjectAnswer(
+            kind=subject.kind,
+            namespace=subject.namespace,
+            name=subject.name,
+            outcome=outcome,
+            node=placement.node,
+            claims=tuple(claim_key(claim) for claim in subject.claims),
+            reasons=reasons,
+        )
+
+    def list_claims(self, running: Iterable[Subject]) -> tuple[ClaimAnswer, ...]:
+        """The claims of all subjects that were answered, each once, by namespace and name."""
+        for subject in running:
+            for claim in subject.claims:
+                if claim.allocation is not None:
+                    self._keep(_answer_allocated(claim, claim.allocation, subject.title))
+                else:
+                    self._keep(_answer_bypassed(claim, subject))
+        return tuple(self._answers[key] for key in sorted(self._answers))
+
+    def _build_placer(self) -> Placer:
+        return Placer(self._allocator, self._nodes, self._claims)
+
+    def _keep(self, answer: ClaimAnswer) -> None:
+        """Of a claim that several share, what became of it with the first of them that brought it devices."""
+        known = self._answers.get((answer.namespace, answer.name))
+        if known is None or (known.allocation is None and answer.allocation is not None):
+            self._answers[answer.namespace, answer.name] = answer
+
+    def _answer_claim(
+        self, claim: Claim, placement: Placement, outcome: ClaimOutcome, reasons: tuple[Reason, ...]
+    ) -> ClaimAnswer:
+        key = claim_key(claim)
+        if claim.allocation is not None:
+            return _answer_allocated(claim, claim.allocation, placement.subject.title)
+        allocation = placement.allocations.get(key) if placement.is_placed else None
+        own = tuple(reason for reason in reasons if reason.claim in ("", claim.title) or reason.kind == "mend")
+        return ClaimAnswer(
+            namespace=claim.namespace,
+            name=claim.name,
+            is_made_up=key not in self._known,
+            subject=placement.subject.title,
+            outcome="allocated" if allocation is not None else outcome,
+            node=find_node(allocation) if allocation is not None else None,
+            allocation=allocation,
+            reasons=() if allocation is not None else own,
+        )
+
+
+def _is_asked(subject: Subject, options: Options) -> bool:
+    if options.pod is None:
+        return True
+    namespace, name = options.pod
+    return subject.name == name and namespace in (None, subject.namespace)
+
+
+def _judge(placement: Placement) -> ClaimOutcome:
+    if placement.is_placed:
+        return "allocated" if placement.node is not None or not placement.found else "alreadyAllocated"
+    if placement.error is not None:
+        return "error"
+    return "gaveUp" if any(isinstance(answer, GaveUp) for answer in placement.answers.values()) else "unsatisfied"
+
+
+def _answer_running(subject: Subject) -> SubjectAnswer:
+    """A pod that has its node. Without the scheduler a claim of it is never allocated."""
+    stuck = [claim for claim in subject.claims if claim.allocation is None]
+    return SubjectAnswer(
+        kind=subject.kind,
+        namespace=subject.namespace,
+        name=subject.name,
+        outcome="unsatisfied" if stuck else "alreadyAllocated",
+        claims=tuple(claim_key(claim) for claim in subject.claims),
+        reasons=tuple(reason for claim in stuck for reason in _answer_bypassed(claim, subject).reasons),
+    )
+
+
+def _answer_bypassed(claim: Claim, subject: Subject) -> ClaimAnswer:
+    line = f"the pod got its node without the scheduler, which allocates claims: {claim.title} stays without devices"
+    return ClaimAnswer(
+        namespace=claim.namespace,
+        name=claim.name,
+        subject=subject.title,
+        outcome="unsatisfied",
+        reasons=(Reason(kind="claim", line=line, claim=claim.title),),
+    )
+
+
+def _answer_allocated(claim: Claim, allocation: Allocation, subject: str) -> ClaimAnswer:
+    return ClaimAnswer(
+        namespace=claim.namespace,
+        name=claim.name,
+        subject=subject,
+        outcome="alreadyAllocated",
+        node=find_node(allocation),
+        allocation=allocation,
+    )
+
+
+def find_node(allocation: Allocation) -> str | None:
+    """The one node that an allocation binds its claim to; None: there is no such node."""
+    terms = (allocation.node_selector or {}).get("nodeSelectorTerms")
+    match terms:
+        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
+            return name
+    return None

@@ -1,0 +1,77 @@
+"""An allocation answer for people: a line a pod, its devices or its reasons below, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from poolwright.allocation.answer import Answer, ClaimAnswer, SubjectAnswer
+from poolwright.allocation.claim import AllocatedDevice
+from poolwright.allocation.reasons.reason import Reason
+
+MAX_REASONS: Final = 8  # of a pod; all of them are in the JSON form
+_WORDS: Final = {
+    "allocated": "allocated",
+    "alreadyAllocated": "already allocated",
+    "unsatisfied": "unsatisfied",
+    "error": "error",
+    "gaveUp": "gave up",
+}
+
+
+def render_answer_text(answer: Answer) -> tuple[str, ...]:
+    """The lines of an answer, not escaped: they quote objects that nobody vouches for."""
+    claims = {(claim.namespace, claim.name): claim for claim in answer.claims}
+    lines = [line for subject in answer.subjects for line in _render_subject(subject, claims)]
+    return (*lines, *([""] if lines else []), _render_counts(answer), *_render_assumptions(answer))
+
+
+def _render_subject(subject: SubjectAnswer, claims: dict[tuple[str, str], ClaimAnswer]) -> Iterator[str]:
+    where = f" on {subject.node}" if subject.node else ""
+    yield f"{subject.title}: {_WORDS[subject.outcome]}{where}"
+    for key in subject.claims:
+        claim = claims.get(key)
+        if claim is not None and claim.allocation is not None:
+            for device in claim.allocation.devices:
+                yield f"  {_render_device(claim, device)}"
+    for reason in subject.reasons[:MAX_REASONS]:
+        yield f"  {_render_reason(reason, several=len(subject.claims) > 1)}"
+        if reason.hint:
+            yield f"    hint: {reason.hint}"
+    if len(subject.reasons) > MAX_REASONS:
+        yield f"  and {len(subject.reasons) - MAX_REASONS} more reasons (--format json has all)"
+
+
+def _render_device(claim: ClaimAnswer, device: AllocatedDevice) -> str:
+    notes = ["admin access"] if device.admin_access else []
+    if device.share_id is not None:
+        taken = [f"{name} {amount.canonical}" for name, amount in sorted((device.consumed_capacity or {}).items())]
+        notes.append(f"a share: {', '.join(taken)}" if taken else "a share")
+    for toleration in device.tolerations:
+        effect = f":{toleration.effect}" if toleration.effect else ""
+        seconds = "" if toleration.seconds is None else f" for {toleration.seconds}s"
+        notes.append(f"tolerates {toleration.key or 'every taint'}{effect}{seconds}")
+    said = f" ({'; '.join(notes)})" if notes else ""
+    return f"{claim.name} {device.request}: {device.driver}/{device.pool}/{device.device}{said}"
+
+
+def _render_reason(reason: Reason, *, several: bool) -> str:
+    name = reason.claim.rpartition("/")[2]
+    return f"{name}: {reason.line}" if several and name and reason.kind in ("devices", "constraint") else reason.line
+
+
+def _render_counts(answer: Answer) -> str:
+    total = len(answer.subjects)
+    counts = [
+        f"{count} {word}"
+        for outcome, word in _WORDS.items()
+        if (count := sum(subject.outcome == outcome for subject in answer.subjects))
+    ]
+    if not total:
+        return "nothing waits for devices: no pod with claims, and no claim without a pod"
+    return f"{total} pod{'s' if total != 1 else ''} and lone claims: {', '.join(counts)}"
+
+
+def _render_assumptions(answer: Answer) -> Iterator[str]:
+    yield f"modelled: {'; '.join(answer.assumptions.modelled)}"
+    yield f"assumed: {'; '.join(answer.assumptions.assumed)}"
