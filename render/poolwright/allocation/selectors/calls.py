@@ -62,12 +62,15 @@ def build_or_value(optional: Run, other: Run, *, unwraps: bool) -> Run:
     return run
 
 
-def build_call(name: str, overloads: tuple[str, ...], arguments: list[Run]) -> Run:
+def build_call(name: str, overloads: tuple[str, ...], planned: list[Planned]) -> Run:
     """A call of a function or an operator that evaluates its arguments first."""
+    arguments = [part.run for part in planned]
     if name == "@not_strictly_false":
         return _build_not_false(arguments[0])
     function = find_function(name, overloads, len(arguments))
-    call, stops_early = function.call, function.stops_early
+    # Upstream compiles a constant pattern beforehand, and evaluates such a call in another way.
+    has_pattern = name in ("matches", "find", "findAll") and isinstance(planned[1].constant, str)
+    call, stops_early = function.call, function.stops_early or has_pattern
     cost = find_cost(name, function.overload)
 
     def run(frame: Frame) -> Value:

@@ -76,12 +76,9 @@ def compare(left: Value, right: Value) -> int | Failure:
         return _compare_numbers(left, right) if is_number(right) else no_overload()
     if type(left) is not type(right) or not is_comparable(left):
         return no_overload()
-    if isinstance(left, str):
-        # Code points and UTF-8 bytes have the same order.
-        return (left > right) - (left < right)
     if isinstance(left, (Duration, Timestamp)):
-        return (left.nanoseconds > right.nanoseconds) - (left.nanoseconds < right.nanoseconds)
-    return (left > right) - (left < right)
+        return _order(left.nanoseconds, right.nanoseconds)
+    return _order(left, right)  # of strings too: code points and UTF-8 bytes have the same order
 
 
 def is_comparable(value: Value) -> bool:
@@ -95,7 +92,11 @@ def _compare_numbers(left: Value, right: Value) -> int | Failure:
     if isinstance(left, float) is not isinstance(right, float):
         # Upstream rounds the whole number to a double first, unless the double is out of its range.
         left, right = float(left), float(right)
-    return (left > right) - (left < right)
+    return _order(left, right)
+
+
+def _order(left: Value, right: Value) -> int:
+    return int(left > right) - int(left < right)
 
 
 def _equal_lists(left: Value, right: Value) -> bool | Failure:

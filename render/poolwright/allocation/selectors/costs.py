@@ -22,7 +22,6 @@ from poolwright.allocation.selectors.values import (
     Value,
 )
 
-COST_LIMIT = 1_000_000  # k8s.io/api resource/v1, CELSelectorExpressionMaxCost
 LIST_COST, MAP_COST = 10, 30
 
 _STRING_FACTOR, _PATTERN_FACTOR = 0.1, 0.25
@@ -202,7 +201,8 @@ _BY_FUNCTION: dict[str, _Cost] = {
     "validate": _validate,
 }
 _BASIC: dict[str, _Cost] = {
-    **dict.fromkeys(("starts_with_string", "ends_with_string", "in_list"), _read_second),
+    **dict.fromkeys(("starts_with_string", "ends_with_string"), _read_second),
+    "in_list": lambda arguments, _: _find_size_in(arguments[1]),
     **dict.fromkeys(("string_to_bytes", "bytes_to_string", "strings_quote", "string_format"), _read_first),
     **{
         f"{operator}_{kind}": _shorter

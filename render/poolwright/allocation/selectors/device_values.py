@@ -34,7 +34,7 @@ def check_attributes(device: Device, *, knows_lists: bool) -> Failure | None:
 
 
 def build_values(device: Device) -> tuple[Value, ...]:
-    """Driver, allowMultipleAllocations, attributes and capacity, of a device that `check_attributes` is content with."""
+    """Driver, allowMultipleAllocations, attributes and capacity of a device that passed `check_attributes`."""
     attributes: dict[str, dict[str, Value]] = {}
     for (domain, name), attribute in device.attributes.items():
         attributes.setdefault(domain, {})[name] = _to_value(attribute)

@@ -8,6 +8,8 @@ Source: cel-go v0.29 interpreter (planner.go, decorators.go, interpretable.go, r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from poolwright.allocation.selectors.attributes import (
     Chain,
     Choice,
@@ -24,24 +26,34 @@ from poolwright.allocation.selectors.calls import (
     build_or,
     build_or_value,
 )
-from poolwright.allocation.selectors.costs import COST_LIMIT
 from poolwright.allocation.selectors.folds import build_fold
 from poolwright.allocation.selectors.literals import build_list, build_map
 from poolwright.allocation.selectors.planned import Planned
 from poolwright.allocation.selectors.values import (
+    COST_EXCEEDED,
+    COST_LIMIT,
+    LISTS,
     MISSING,
+    TYPE_NAMES,
+    CelMap,
     CelType,
     EvaluationAbortedError,
     Failure,
     Optional,
+    SharedList,
     Uint,
     Value,
 )
 from poolwright.catalog.cel import Call, Comprehension, Const, Expr, Ident, ListExpr, MapExpr, Select
+from poolwright.catalog.cel.expression import find_children
 
 _INDICES = {"_[_]": False, "_[?_]": True, "_?._": True}
 _DEVICE = {"driver": 0, "allowMultipleAllocations": 1, "attributes": 2, "capacity": 3}
 _FOLDED = ("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint")
+
+
+class PlanError(Exception):
+    """A part that can only fail, which upstream finds out before it evaluates anything."""
 
 
 class Frame:
@@ -58,11 +70,11 @@ class Frame:
         """Charge for a part; raises EvaluationAbortedError beyond the limit."""
         self.cost += cost
         if self.cost > COST_LIMIT:
-            raise EvaluationAbortedError("operation cancelled: actual cost limit exceeded")
+            raise EvaluationAbortedError(COST_EXCEEDED)
 
 
 class Program:
-    """A selector ready to run."""
+    """A selector ready to run. Raises: PlanError."""
 
     def __init__(self, root: Expr) -> None:
         planner = _Planner()
@@ -145,7 +157,8 @@ class _Planner:
                 return Planned(build_or([part.run for part in planned]))
             case "_?_:_":
                 condition, yes, no = planned
-                choice = Choice(condition=condition.run, yes=_to_branch(yes), no=_to_branch(no))
+                # A chain in a branch isn't charged for itself.
+                choice = Choice(condition=condition.run, yes=_to_attribute(yes), no=_to_attribute(no))
                 return _plan_attribute(choice)
             case "_==_" | "_!=_":
                 return Planned(build_equality(planned[0].run, planned[1].run, is_negated=function == "_!=_"))
@@ -155,13 +168,18 @@ class _Planner:
             found = build_membership(planned[0], planned[1])
             if found is not None:
                 return found
-        run = build_call(function, call.overloads, [part.run for part in planned])
+        run = build_call(function, call.overloads, planned)
         if function in _FOLDED and len(planned) == 1 and planned[0].is_constant:
-            return Planned.of_constant(run(Frame((), 0)))
+            value = run(Frame((), 0))
+            if isinstance(value, Failure):
+                raise PlanError(value.message)
+            return Planned.of_constant(value)
         return Planned(run)
 
     def _plan_index(self, operand: Planned, key: Planned, is_optional: bool) -> Planned:
         if key.is_constant:
+            if not isinstance(key.constant, (str, int, float)):
+                raise PlanError("invalid qualifier type")
             step = Step(key=key.constant, is_optional=is_optional)
         else:
             # A chain as a key is charged for its steps, not for itself.
@@ -170,6 +188,9 @@ class _Planner:
         return _plan_attribute(add_step(_to_attribute(operand), step))
 
     def _plan_fold(self, fold: Comprehension, scope: _Scope) -> Planned:
+        for variable, value in ((fold.accu_var, fold.accu_init), *_find_elements(fold)):
+            if _is_type(value) and _uses(fold, variable):
+                raise PlanError(f"reference to undefined type: {variable}")
         first = self.slot_count
         self.slot_count += 3
         # Upstream works the accumulator out when it is first asked for.
@@ -190,13 +211,31 @@ class _Planner:
         )
 
 
+def _find_elements(fold: Comprehension) -> Iterator[tuple[str, Expr]]:
+    """What the variable of a fold over a literal stands for."""
+    variable = fold.iter_var2 or fold.iter_var
+    if isinstance(fold.iter_range, ListExpr):
+        yield from ((variable, element) for element in fold.iter_range.elements)
+
+
+def _is_type(expr: Expr) -> bool:
+    """Whether the checker sees a type here. Upstream takes a variable of such a type for the name of one."""
+    match expr:
+        case Call(function="type"):
+            return True
+        case Ident(name=name):
+            return name.removeprefix(".") in TYPE_NAMES.values()
+    return False
+
+
+def _uses(expr: Expr, name: str) -> bool:
+    if isinstance(expr, Ident):
+        return expr.name == name
+    return any(_uses(child, name) for child in find_children(expr))
+
+
 def _to_attribute(planned: Planned) -> Chain | Choice:
     return planned.attribute if planned.attribute is not None else Chain(start=planned.run)
-
-
-def _to_branch(planned: Planned) -> Chain | Choice:
-    """A branch of a choice: a chain in it isn't charged for itself."""
-    return _to_attribute(planned)
 
 
 def _plan_attribute(attribute: Chain | Choice) -> Planned:
@@ -230,16 +269,14 @@ def _read_lazily(at: int, init: Run) -> Run:
     def read(frame: Frame) -> Value:
         value = frame.slots[at]
         if value is MISSING:
-            value = frame.slots[at] = share(init(frame))
+            value = frame.slots[at] = _share(init(frame))
         return value
 
     return read
 
 
-def share(value: Value) -> Value:
+def _share(value: Value) -> Value:
     """An empty list or map that a fold starts with is its own, and added to in place."""
-    from poolwright.allocation.selectors.values import LISTS, CelMap, SharedList
-
     if isinstance(value, LISTS) and not value:
         return SharedList()
     if isinstance(value, CelMap) and not len(value):

@@ -8,8 +8,8 @@ from typing import Literal
 
 from poolwright.allocation.features import Features
 from poolwright.allocation.selectors.device_values import build_values, check_attributes
-from poolwright.allocation.selectors.evaluate import Program
-from poolwright.allocation.selectors.releases import check_release
+from poolwright.allocation.selectors.evaluate import PlanError, Program
+from poolwright.allocation.selectors.releases import check_opaque_attributes
 from poolwright.allocation.selectors.suggest import suggest
 from poolwright.allocation.selectors.values import Failure, type_name
 from poolwright.catalog.cel import CelError, CelExpression, Read, find_reads, parse_cel
@@ -62,10 +62,9 @@ class Selector:
 def compile_selector(text: str, features: Features) -> Selector | SelectorProblem:
     """The selector in a text, or why it doesn't compile.
 
-    Judged as the scheduler of `features.minor` judges what is stored. 1.37 takes every function that is known here. A
-    scheduler of 1.36 sees attributes as opaque values unless its list gate is on: list macros on them don't compile,
-    and neither does a result that is `dyn`; the same in 1.35 and 1.34. includes() came with 1.36. Which functions of
-    cel-go 0.26 differ in their workings from 0.29 isn't established: the judgement and the costs are 1.37's.
+    Judged as the scheduler of `features.minor` judges what is stored: 1.37 takes every function that is known here. To
+    1.34, 1.35 and, with its list gate off, 1.36, attributes are opaque values (see `releases.py`). How a function
+    works and what it costs is 1.37's also for the others: 1.36 fails on includes() of a list of more than 48.
     Cost: some milliseconds the first time a text is seen, a lookup later.
     """
     return _compile(text, features.key, features.list_type_attributes)
@@ -78,10 +77,13 @@ def _compile(text: str, release: int, has_lists: bool) -> Selector | SelectorPro
     except CelError as error:
         return SelectorProblem(kind="compile", message=_join(error))
     knows_lists = release >= 37 or (release == 36 and has_lists)
-    complaint = "" if release >= 37 else check_release(expression, release, has_lists=knows_lists)
+    complaint = "" if knows_lists else check_opaque_attributes(expression, release)
     if complaint:
         return SelectorProblem(kind="compile", message=complaint)
-    return Selector(expression, knows_lists=knows_lists)
+    try:
+        return Selector(expression, knows_lists=knows_lists)
+    except PlanError as error:
+        return SelectorProblem(kind="compile", message=f"program instantiation failed: {error}")
 
 
 def _join(error: CelError) -> str:

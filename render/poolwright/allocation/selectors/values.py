@@ -92,6 +92,8 @@ class _Missing:
     __slots__ = ()
 
 
+COST_LIMIT: Final = 1_000_000  # k8s.io/api resource/v1, CELSelectorExpressionMaxCost
+COST_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 MISSING: Final = _Missing()  # of a lookup: there is no such key
 UNKNOWN: Final = _Missing()  # an attribute of a planned device that nobody can know before
 NONE: Final = Optional(MISSING)

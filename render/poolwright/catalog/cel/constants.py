@@ -93,7 +93,10 @@ _SPECIAL = r"(?i:[+-]?inf(?:inity)?|nan)"
 
 
 def parse_whole(kind: str, value: object) -> int:
-    """A whole number from a text or another number; a fraction is cut off."""
+    """A whole number from a text or another number; a fraction is cut off.
+
+    kind: int | uint. Raises: ValueError, saying why it isn't one.
+    """
     low, high = (-(2**63), 2**63) if kind == "int" else (0, 2**64)
     match value:
         case str(text):
@@ -120,6 +123,7 @@ def _decode(data: bytes) -> str:
 
 
 def parse_double(text: str) -> float:
+    """A double from a text that Go's strconv reads. Raises: ValueError, saying why it doesn't."""
     text = re.sub(r"(?<=[0-9a-fA-FxX])_(?=[0-9a-fA-F])", "", text)  # Go lets digits be grouped
     if re.fullmatch(_SPECIAL, text):
         return float(text)

@@ -18,13 +18,13 @@ _EXTENSIONS = """extensions:
   - {name: optional, version: 2}"""
 # The library can declare an object type only with the protobuf package at hand, so `device` is its four fields,
 # each a variable of its own. That makes `device.drivr` an error, and `device` alone one too.
-_VARIABLES = {
+VARIABLES = {
     "device.driver": "string",
     "device.allowMultipleAllocations": "bool",
     "device.attributes": "map<string,map<string,dyn>>",
     "device.capacity": "map<string,map<string,kubernetes.Quantity>>",
 }
-FIELDS = tuple(sorted(name.removeprefix("device.") for name in _VARIABLES))
+FIELDS = tuple(sorted(name.removeprefix("device.") for name in VARIABLES))
 
 
 @cache
@@ -33,7 +33,7 @@ def build_environment() -> Any:
 
     Cost: about 10 ms, once in a process, half of it for loading the library; so it isn't loaded before it is needed.
     """
-    return declare_environment(_VARIABLES)
+    return declare_environment(VARIABLES)
 
 
 def check_pattern(pattern: str) -> str | None:

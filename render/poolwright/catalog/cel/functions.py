@@ -137,8 +137,8 @@ _NAMED_FORMATS = (
 _COMPARISONS = {"_<_": "less", "_<=_": "less_equals", "_>_": "greater", "_>=_": "greater_equals"}
 _NUMBERS = ("int", "uint", "double")
 _ID_WORDS = {"int": "int64", "uint": "uint64"}  # how overload ids spell a type
-_ORDERED = ("bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint")
-_SUMMED = ("double", "duration", "int", "uint")
+_ORDERED = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+_SUMMED = ("int", "uint", "double", "duration")
 
 
 def build_overloads() -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def parse_cel(text: str) -> CelExpression:
     """
     _check_text(text)
     environment = build_environment()
-    source = _rename_exists_one(text)
+    source = rename_exists_one(text)
     try:
         checked = environment.compile(source)
     except RuntimeError as error:
@@ -78,7 +78,7 @@ def _check_rendered(expression: CelExpression) -> None:
         raise CelError([CelProblem(1, 1, message)])
 
 
-def _rename_exists_one(text: str) -> str:
+def rename_exists_one(text: str) -> str:
     """`exists_one(i, v, p)` as `existsOne (i, v, p)`: upstream knows both names, the checker only the second.
 
     The two are of one length, so every place stays what it was.

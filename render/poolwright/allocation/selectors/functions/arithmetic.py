@@ -129,5 +129,5 @@ def _add_lists(left: Value, right: Value) -> Value:
         left.extend(right)
         return left
     if not left or not right:
-        return right if not left else left
+        return left or right
     return ConcatList((*left, *right))

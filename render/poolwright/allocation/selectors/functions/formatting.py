@@ -13,6 +13,7 @@ from poolwright.allocation.selectors.values import (
     CelMap,
     CelType,
     Duration,
+    EvaluationAbortedError,
     Failure,
     Timestamp,
     Uint,
@@ -25,6 +26,7 @@ _SUPERSCRIPTS = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES |= {"\\": "\\\\", '"': '\\"'}
 _MAX_PRECISION = 2**63 - 1
+_LONGEST = 100_000
 
 
 class _FormatError(Exception):
@@ -66,6 +68,8 @@ def _format_clause(found: re.Match[str], value: Value) -> str:
     if digits is not None and (not digits or int(digits) > _MAX_PRECISION):
         raise _FormatError("the precision is no number")
     precision = 6 if digits is None else int(digits)
+    if precision > _LONGEST:
+        raise EvaluationAbortedError(f"this tool doesn't evaluate a precision beyond {_LONGEST:,} digits")
     match letter:
         case "s":
             return _to_text(value)

@@ -7,11 +7,15 @@ pkg/cel/library/lists.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cmp_to_key
+from itertools import pairwise
 
 from poolwright.allocation.selectors.compare import compare, contains, equal_value, is_comparable
 from poolwright.allocation.selectors.functions.arithmetic import add
 from poolwright.allocation.selectors.functions.overload import Overload
 from poolwright.allocation.selectors.values import (
+    COST_EXCEEDED,
+    COST_LIMIT,
     LISTS,
     NONE,
     Duration,
@@ -46,18 +50,34 @@ def sort_by_keys(values: Value, keys: Value) -> Value:
         return Failure("list elements must be comparable")
     if any(type(key) is not type(keys[0]) for key in keys) and len(keys) > 1:
         return Failure("list elements must have the same type")
-    order = list(range(len(keys)))
-    for at in order[1:]:  # upstream's way for short lists, numbers that aren't ordered included
-        while at > 0 and compare(keys[order[at]], keys[order[at - 1]]) == -1:
-            order[at], order[at - 1] = order[at - 1], order[at]
-            at -= 1
+    order = _sort_short(keys) if len(keys) <= _STABLE_SIZE else _sort_long(keys)
     in_order = [keys[at] for at in order]
-    is_certain = len(order) <= _STABLE_SIZE or all(
-        compare(one, other) == -1 for one, other in zip(in_order, in_order[1:], strict=False)
-    )
+    is_certain = len(order) <= _STABLE_SIZE or all(compare(one, other) == -1 for one, other in pairwise(in_order))
     if not is_certain and not (values is keys and all(key == key for key in keys)):
         raise EvaluationAbortedError("this tool doesn't evaluate sortBy() of more than 12 elements with equal keys")
     return tuple(values[at] for at in order)
+
+
+def check_pairs(count: int, others: int) -> None:
+    """Stop what compares every pair where its price alone is beyond the limit: upstream charges for it afterwards."""
+    if count * others > COST_LIMIT:
+        raise EvaluationAbortedError(COST_EXCEEDED)
+
+
+def _sort_short(keys: Value) -> list[int]:
+    """Upstream's way for short lists; numbers that have no order come out as they do there."""
+    order: list[int] = []
+    for index, key in enumerate(keys):
+        at = len(order)
+        while at > 0 and compare(key, keys[order[at - 1]]) == -1:
+            at -= 1
+        order.insert(at, index)
+    return order
+
+
+def _sort_long(keys: Value) -> list[int]:
+    by_key = cmp_to_key(lambda one, other: -1 if compare(keys[one], keys[other]) == -1 else 0)
+    return sorted(range(len(keys)), key=by_key)
 
 
 def includes(values: Value, wanted: Value) -> bool:
@@ -69,7 +89,7 @@ def includes(values: Value, wanted: Value) -> bool:
 def _is_sorted(values: Value) -> Value:
     if not all(map(is_comparable, values)):
         return no_overload()
-    return not any(compare(one, other) == 1 for one, other in zip(values, values[1:], strict=False))
+    return not any(compare(one, other) == 1 for one, other in pairwise(values))
 
 
 def _summing(zero: Value) -> Callable[[Value], Value]:
@@ -140,6 +160,7 @@ def _range(count: int) -> Value:
 def _distinct(values: Value) -> Value:
     if not values:
         return values
+    check_pairs(len(values), len(values))
     unique: list[Value] = []
     for value in values:
         if not contains(unique, value):
@@ -148,7 +169,13 @@ def _distinct(values: Value) -> Value:
 
 
 def _contains_all(values: Value, others: Value) -> bool:
+    check_pairs(len(values), len(others))
     return all(contains(values, other) for other in others)
+
+
+def _contains_any(values: Value, others: Value) -> bool:
+    check_pairs(len(values), len(others))
+    return any(contains(others, value) for value in values)
 
 
 def _unwrap(values: Value) -> Value:
@@ -186,11 +213,7 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
             lambda one, other: _contains_all(one, other) and _contains_all(other, one),
         ),
     ),
-    "sets.intersects": (
-        Overload(
-            "list_sets_intersects_list", (_ANY, _ANY), lambda one, other: any(contains(other, value) for value in one)
-        ),
-    ),
+    "sets.intersects": (Overload("list_sets_intersects_list", (_ANY, _ANY), _contains_any),),
     "optional.unwrap": (Overload("optional_unwrap", ("list(optional)",), _unwrap),),
     "unwrapOpt": (Overload("optional_unwrapOpt", ("list(optional)",), _unwrap),),
 }

@@ -41,7 +41,7 @@ def is_of_type(value: Value, wanted: str) -> bool:
     """Whether a value is of a type."""
     if wanted == "dyn":
         return True
-    head, _, inside = wanted.partition("(")
+    _, _, inside = wanted.partition("(")
     if not inside:
         return type_name(value) == SHORT_NAMES.get(wanted, wanted)
     if not isinstance(value, LISTS):

@@ -85,23 +85,26 @@ def _compare(one: CelQuantity, other: CelQuantity) -> int:
 
 
 def _combine(one: CelQuantity, other: CelQuantity, sign: int) -> CelQuantity:
-    nano = one.nano + sign * other.nano
-    small = _add_small(one, other, sign) if one.is_small and other.is_small else None
-    if small is not None:
-        return CelQuantity(nano, *small, True, is_sum=True)
+    if one.is_small and other.is_small:
+        # Upstream's negation of the lowest number of 64 bits is that number again.
+        right = other.mantissa if other.mantissa == -_SMALL else sign * other.mantissa
+        sum_ = _add_small(one, right, other.power)
+        if sum_ is not None:
+            mantissa, power = sum_
+            return CelQuantity(mantissa * 10 ** (power + 9), mantissa, power, True, is_sum=True)
     power = min(one.power, other.power)
     mantissa = one.mantissa * 10 ** (one.power - power) + sign * other.mantissa * 10 ** (other.power - power)
-    return CelQuantity(nano, mantissa, power, False, is_sum=True)
+    return CelQuantity(one.nano + sign * other.nano, mantissa, power, False, is_sum=True)
 
 
-def _add_small(one: CelQuantity, other: CelQuantity, sign: int) -> tuple[int, int] | None:
+def _add_small(one: CelQuantity, other: int, other_power: int) -> tuple[int, int] | None:
     """Mantissa and power of a sum, None where it doesn't fit 64 bits."""
-    if other.mantissa == 0:
+    if other == 0:
         return one.mantissa, one.power
     if one.mantissa == 0:
-        return sign * other.mantissa, other.power
-    power = min(one.power, other.power)
-    left, right = one.mantissa * 10 ** (one.power - power), sign * other.mantissa * 10 ** (other.power - power)
+        return other, other_power
+    power = min(one.power, other_power)
+    left, right = one.mantissa * 10 ** (one.power - power), other * 10 ** (other_power - power)
     fits = all(-_SMALL <= number < _SMALL for number in (left, right, left + right))
     return (left + right, power) if fits else None
 
