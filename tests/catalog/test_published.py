@@ -207,6 +207,20 @@ def test_a_list_is_never_equal_to_one_value() -> None:
     )
 
 
+def test_a_value_of_no_known_type_is_never_equal() -> None:
+    newer = GPU.format(name="gpu-0", type="gpu", more="ranks: {newer: 1}")
+    change = changed("attributes: {ranks: [1]}")
+    assert judge(NONE, change, captured=capture(newer)) == (
+        f'{PLACE}27: warning: the attribute "gpu.nvidia.com/ranks" is published as a value of no known type and'
+        " compared as int  [class-attribute-type]\n  at   spec.deviceClasses[0].attributes.ranks\n"
+        "  why  a scheduler that doesn't know the value's type either fails on every selector that meets the device:"
+        " the class matches none of the devices captured in inventory/east.yaml (captured ResourceSlices)\n"
+        "  fix  compare another attribute\n"
+    )
+    known = GPU.format(name="gpu-1", type="gpu", more="ranks: {int: 1}")
+    assert judge(NONE, change, captured=capture(newer + known)) == ""
+
+
 def test_what_devices_of_two_kinds_have_is_not_what_one_has() -> None:
     """The first has `profile`, the second `rack`."""
     both = capture(

@@ -73,7 +73,7 @@ def _count_found(devices: Iterable[Device]) -> Counter[Layout]:
 
 def _text(device: Device, name: str) -> str:
     attribute = device.attributes.get((device.driver, name))
-    return str(attribute.value) if attribute else ""
+    return str(attribute.value) if attribute and attribute.value is not None else ""
 
 
 def _say(layouts: Counter[Layout]) -> str:

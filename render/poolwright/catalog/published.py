@@ -14,7 +14,7 @@ from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.planned_nodes import build_planned_slices
 from poolwright.catalog.planned_rules import check_planned_names, check_planned_nodes
 from poolwright.catalog.qualified_name import split_name
-from poolwright.catalog.resource_slice import Device, ResourceSlice
+from poolwright.catalog.resource_slice import UNSUPPORTED, Device, ResourceSlice
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.place import FieldPath, Place
@@ -136,7 +136,7 @@ def _check_reads(pool: Spec[Pool], path: FieldPath, device_class: DeviceClassSpe
         if (domain, name) not in published:
             yield _unpublished(_place(pool, (*path, *part)), group, domain, name, sorted(published), known)
         elif wanted and wanted not in published[domain, name]:
-            has = min(published[domain, name])
+            has = min(published[domain, name] - {UNSUPPORTED}, default=UNSUPPORTED)
             yield _mistyped(pool, (*path, *part), domain, name, has, wanted, known)
 
 
@@ -202,8 +202,11 @@ def _unpublished(
 def _mistyped(
     pool: Spec[Pool], path: FieldPath, domain: str, name: str, has: str, wanted: str, known: _Known
 ) -> Finding:
-    fix = f"write values of type {has}"
-    if has == "version":
+    fix, why = f"write values of type {has}", "values of different types are never equal"
+    if has == UNSUPPORTED:
+        fix = "compare another attribute"
+        why = "a scheduler that doesn't know the value's type either fails on every selector that meets the device"
+    elif has == "version":
         fix = "move it to the class's versions, as {min: ..., below: ...}"
     elif wanted == "version":
         fix = "move it to the class's attributes, with the values that it may have"
@@ -213,8 +216,9 @@ def _mistyped(
         code="class-attribute-type",
         severity="warning",
         place=pool.place(*path),
-        what=f'the attribute "{domain}/{name}" is published as {has} and compared as {wanted}',
-        why=f"values of different types are never equal: the class matches none of the devices {known.where}",
+        what=f'the attribute "{domain}/{name}" is published as '
+        f"{'a value of no known type' if has == UNSUPPORTED else has} and compared as {wanted}",
+        why=f"{why}: the class matches none of the devices {known.where}",
         rule=known.rule,
         fix=fix,
     )
