@@ -354,6 +354,20 @@ def test_pods(text: str, place: str, at: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("amount", "shown"), [("500m", "500m"), ("'-1'", "-1")], ids=["half", "negative"])
+def test_extended_resources_are_counted(amount: str, shown: str) -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {namespace: n, name: p}\n"
+        "spec: {containers: [{name: c, resources: {limits: {example.com/gpu: AMOUNT, cpu: 500m}}}]}\n"
+    )
+    assert check(text.replace("AMOUNT", amount)) == (
+        f'objects.yaml:4:7: container "c" asks for {shown} of "example.com/gpu"  [object-refused]\n  at   spec\n'
+        "  why  an extended resource is counted: the API server takes whole numbers of it (k8s.io/api core/v1)\n"
+        "  fix  ask for a whole number\n"
+    )
+    assert check(text.replace("AMOUNT", "2")) == ""
+
+
 TAINT_RULE = "apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: r}\nspec:\n"
 OF_ALL = "what isn't named matches: claims that don't tolerate the taint get no device of any driver"
 OF_NONE = "releases up to 1.36 read it as every device; from 1.37 on it selects none"

@@ -20,6 +20,7 @@ from poolwright.allocation.refusals import Refusal, refuse_limit, refuse_names
 from poolwright.allocation.slice_rules import check_slice
 from poolwright.specs.finding import Finding, sort_findings
 from poolwright.specs.place import FieldPath
+from poolwright.specs.quantity import NANO
 
 ADMIN_LABEL: Final = "resource.kubernetes.io/admin-access"
 MAX_REQUESTS: Final = 32
@@ -263,6 +264,13 @@ def _check_pod(placed: Placed[Pod], at: FieldPath) -> Iterator[Finding]:
                 "give each claim of a pod a name of its own",
             )
     for container in placed.value.containers:
+        for resource, amount in container.extended.items():
+            if amount.nano % NANO or amount.nano < 0:
+                yield Refusal(placed, base, rule).finding(
+                    f'container "{container.name}" asks for {amount.canonical} of "{resource}"',
+                    "an extended resource is counted: the API server takes whole numbers of it",
+                    "ask for a whole number",
+                )
         for name, _ in container.claims:
             if name not in names:
                 yield Refusal(placed, (*base, "resourceClaims"), rule).finding(
