@@ -19,6 +19,7 @@ LARGE: Final[tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]] = (
     (((0, 1),),),
     (((0, 0, 2),), ((1,),)),
     (((16,), (16,)),),
+    (((20, 10), (20, 15)),),
     (((17,), (16, 15)), ((1,),)),
     (((20, 10), (20, 10), (2,)),),
     (((31,), (2, 1), (1,)),),
@@ -27,7 +28,7 @@ LARGE: Final[tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]] = (
     (((2, 1), (31,)),),
 )
 ODD_MEMORY: Final = ("0", "20Gi", "-1Gi", "1500k", "8Ei", "9223372036854775807")
-ODD_SLOTS: Final = ("0", "100", "-1", "150u", "8Ei")
+ODD_SLOTS: Final = ("0", "100", "-1", "150u", "8Ei", "9223372036854775807m")
 TOLERATIONS: Final[tuple[Json, ...]] = (
     {"operator": "Exists"},
     {"operator": "Exists", "effect": "NoSchedule"},
@@ -129,7 +130,7 @@ def _build_wanted(draw: Draw, *, picky: bool) -> Json:
     own = [driver.split(".")[0] for driver in draw.drivers]
     name = draw.pick(own) if draw.chance(0.75) else draw.pick(("any", "any", "any", "picky"))
     if draw.about("oddities", at_most=0.02):
-        name = "gone"
+        name = draw.pick(("gone", "gone", ""))
     wanted: Json = {"deviceClassName": name, "allocationMode": "ExactCount", "count": draw.pick((1, 1, 1, 1, 2, 2, 3))}
     if draw.about("all", at_most=0.3):
         wanted |= {"allocationMode": "All", "count": 0}
@@ -149,7 +150,7 @@ def _build_wanted(draw: Draw, *, picky: bool) -> Json:
 
 
 def _build_capacity_requests(draw: Draw) -> Json:
-    odd = draw.about("odd-capacity", at_most=0.4)
+    odd = draw.about("odd-capacity", at_most=0.6)
     requests = {"memory": draw.pick(ODD_MEMORY if odd else MEMORY)}
     if draw.chance(0.25):
         requests["slots"] = draw.pick(ODD_SLOTS if odd else SLOTS)
@@ -231,6 +232,7 @@ def _derive_attributes(draw: Draw, devices: Json) -> None:
         f"{attributes}.?healthy.orValue(false) == true",
         f'semver({attributes}.?model.orValue("a") == "a" ? "1.0.0" : "2.0.0")',
         f'[{attributes}.?model.orValue("a"), "c"]',
+        '[device.driver].filter(name, name == "")',
         f"{attributes}.model",
     ]
     if draw.about("oddities", at_most=0.3):
@@ -240,7 +242,7 @@ def _derive_attributes(draw: Draw, devices: Json) -> None:
     ]
     for one in wanted:
         if draw.chance(0.75):
-            one["derivedAttributes"] = [{"name": name, "expression": draw.pick(expressions[: draw.rng.randint(1, 9)])}]
+            one["derivedAttributes"] = [{"name": name, "expression": draw.pick(expressions[: draw.rng.randint(1, 7)])}]
     devices.setdefault("constraints", []).append({draw.pick(("matchAttribute", "distinctAttribute")): name})
 
 

@@ -78,7 +78,7 @@ def build_draw(seed: int, minor: str) -> Draw:
     themes = tuple(sorted(rng.sample(THEMES, rng.choice((1, 2, 3, 3, 4, 5)))))
     features = _choose_features(rng, minor)
     # As of a cluster whose gate was on when the object was made.
-    used = {name: on or rng.random() < 0.07 for name, on in features.items()}
+    used = {name: on or rng.random() < 0.12 for name, on in features.items()}
     drivers = ("gpu.example.com", "nic.example.com") if rng.random() < 0.35 else ("gpu.example.com",)
     is_large = rng.random() < 0.02
     if is_large:

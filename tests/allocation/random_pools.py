@@ -12,6 +12,7 @@ POOLS: Final = ("p1", "p2", "p10", "rack/7")
 SETS: Final = {"cs0": ("mem", "sm"), "cs1": ("mem",)}
 SELECTORS: Final[tuple[Json, ...]] = (
     {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]},
+    {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
     {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["c"]}]},
     {"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["b", "c"]}]},
     {"matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["a"]}]},
@@ -89,6 +90,9 @@ def _build_pool(draw: Draw, driver: str, name: str) -> list[Json]:
             )
     if sets:
         _publish_counter_sets(draw, sets, slices, build_slice)
+        if places[-1] == {"nodeName": OTHER_NODE} and draw.chance(0.15):
+            consumption = {"counterSet": "cs0", "counters": {"watts": {"value": "1"}}}
+            slices[len(places) - 1]["spec"]["devices"][0]["consumesCounters"] = [consumption]
     for made in slices:
         made["spec"]["pool"]["resourceSliceCount"] = len(slices)
     if draw.about("pools", at_least=0.02):
@@ -99,7 +103,7 @@ def _build_pool(draw: Draw, driver: str, name: str) -> list[Json]:
 def _build_place(draw: Draw) -> Json:
     if not draw.about("placement"):
         return {"nodeName": NODE}
-    kind = draw.pick(("node", "other", "all", "selector", "selector", "device"))
+    kind = draw.pick(("node", "other", "all", "selector", "selector", "selector", "device"))
     if kind == "selector":
         return {"nodeSelector": {"nodeSelectorTerms": [draw.pick(SELECTORS)]}}
     if kind == "device" and draw.used["partitionable_devices"]:
@@ -216,11 +220,16 @@ def _damage_pool(draw: Draw, slices: list[Json], build_slice: object) -> None:
     """Make a pool incomplete, obsolete, contradictory, or half replaced."""
     assert callable(build_slice)
     with_devices = [made for made in slices if "devices" in made["spec"]]
-    kind = draw.pick(("incomplete", "surplus", "names", "names", "older", "older", "newer", "newer-elsewhere"))
+    kind = draw.pick(
+        ("incomplete", "surplus", "names", "names", "older", "older", "newer", "newer-elsewhere", "nowhere")
+    )
     if kind in ("incomplete", "surplus"):
         change = 1 if kind == "incomplete" or len(slices) == 1 else -1
         for made in slices:
             made["spec"]["pool"]["resourceSliceCount"] += change
+    elif kind == "nowhere":  # of a kind of placement that isn't known yet
+        for field in ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"):
+            slices[-1]["spec"].pop(field, None)
     elif kind == "names":
         first, last = with_devices[0]["spec"]["devices"], with_devices[-1]["spec"]["devices"]
         last[-1]["name"] = first[0]["name"]
