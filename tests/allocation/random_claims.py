@@ -129,7 +129,7 @@ def _build_wanted(draw: Draw, *, picky: bool) -> Json:
     """What a request and an alternative have in common."""
     own = [driver.split(".")[0] for driver in draw.drivers]
     name = draw.pick(own) if draw.chance(0.75) else draw.pick(("any", "any", "any", "picky"))
-    if draw.about("oddities", at_most=0.02):
+    if draw.about("oddities", at_most=0.05):
         name = draw.pick(("gone", "gone", ""))
     wanted: Json = {"deviceClassName": name, "allocationMode": "ExactCount", "count": draw.pick((1, 1, 1, 1, 2, 2, 3))}
     if draw.about("all", at_most=0.3):
@@ -144,19 +144,19 @@ def _build_wanted(draw: Draw, *, picky: bool) -> Json:
             wanted["selectors"][-1] = {}
     if draw.used["device_taints"] and draw.about("taints", at_most=0.5):
         wanted["tolerations"] = draw.some(TOLERATIONS)[:2]
-    if draw.used["consumable_capacity"] and draw.about("shares", at_most=0.6, at_least=0.08):
+    if draw.used["consumable_capacity"] and draw.about("shares", at_most=0.6, at_least=0.2):
         wanted["capacity"] = {"requests": _build_capacity_requests(draw)}
     return wanted
 
 
 def _build_capacity_requests(draw: Draw) -> Json:
-    odd = draw.about("odd-capacity", at_most=0.6)
+    odd = draw.about("odd-capacity", at_most=0.7, at_least=0.15)
     requests = {"memory": draw.pick(ODD_MEMORY if odd else MEMORY)}
     if draw.chance(0.25):
         requests["slots"] = draw.pick(ODD_SLOTS if odd else SLOTS)
         if draw.chance(0.4):
             del requests["memory"]
-    if draw.about("odd-capacity", at_most=0.15):
+    if draw.about("odd-capacity", at_most=0.35):
         requests[draw.pick(("bandwidth", "gpu.example.com/memory"))] = "1"
     return requests
 
@@ -167,7 +167,7 @@ def _build_selector(draw: Draw) -> str:
     rack = 'device.attributes["example.com"].?rack.orValue("")'
     if draw.about("oddities", at_most=0.12, at_least=0.02):
         return draw.pick(("device.nope == 1", "1 + 1", f"{attributes}.model = 'a'", f"{capacity}.memory > 1"))
-    if draw.about("selectors", at_most=0.12, at_least=0.02):  # errors where something is missing or of another type
+    if draw.about("selectors", at_most=0.16, at_least=0.02):  # errors where something is missing or of another type
         return draw.pick(
             (
                 f'{attributes}.model == "a"',

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from random_draw import Draw, Json
+
+BuildSlice = Callable[..., Json]  # of a placement and what is to stand beside it in `spec`
 
 NODE: Final = "n1"
 OTHER_NODE: Final = "n2"
@@ -195,7 +198,7 @@ def _build_consumption(draw: Draw, sets: Json) -> list[Json]:
     return consumption
 
 
-def _publish_counter_sets(draw: Draw, sets: Json, slices: list[Json], build_slice: object) -> None:
+def _publish_counter_sets(draw: Draw, sets: Json, slices: list[Json], build_slice: BuildSlice) -> None:
     published = [
         {"name": name, "counters": {key: {"value": value} for key, value in counters.items()}}
         for name, counters in sets.items()
@@ -204,7 +207,6 @@ def _publish_counter_sets(draw: Draw, sets: Json, slices: list[Json], build_slic
         for made in slices:
             made["spec"]["sharedCounters"] = published
         return
-    assert callable(build_slice)
     place = {"nodeName": NODE}
     if draw.about("placement", at_least=0.1):
         place = draw.pick(({"nodeName": OTHER_NODE}, {"allNodes": True}, {"perDeviceNodeSelection": True}))
@@ -216,9 +218,8 @@ def _publish_counter_sets(draw: Draw, sets: Json, slices: list[Json], build_slic
         slices.append(build_slice(place, sharedCounters=published))
 
 
-def _damage_pool(draw: Draw, slices: list[Json], build_slice: object) -> None:
+def _damage_pool(draw: Draw, slices: list[Json], build_slice: BuildSlice) -> None:
     """Make a pool incomplete, obsolete, contradictory, or half replaced."""
-    assert callable(build_slice)
     with_devices = [made for made in slices if "devices" in made["spec"]]
     kind = draw.pick(
         ("incomplete", "surplus", "names", "names", "older", "older", "newer", "newer-elsewhere", "nowhere")

@@ -85,7 +85,7 @@ def _record(minor: str, folder: Path, *, print_coverage: bool) -> None:
 
 def _answer(program: Path, minor: str, seeds: Sequence[int], outcomes: Counter[str]) -> Iterator[Vector]:
     cases = [build_case(seed, minor) for seed in seeds]
-    once = list(ask_upstream(program, cases, "-timeout=1s"))
+    once = list(ask_upstream(program, cases, "-timeout=500ms"))
     outcomes.update(answer["outcome"] for answer in once)
     is_random = [minor < "1.36" or answer["channel"] == "stable" for answer in once]
     usable = [answer["outcome"] != "timeout" and (answer["steps"] or 0) <= MOST_STEPS for answer in once]
@@ -167,7 +167,7 @@ class Coverage:
         """What these run, and all there is."""
         with tempfile.TemporaryDirectory() as folder:
             cases = [build_case(seed, self.minor) for seed in seeds]
-            list(ask_upstream(self.program, cases, "-timeout=1s", coverage=Path(folder)))
+            list(ask_upstream(self.program, cases, "-timeout=500ms", coverage=Path(folder)))
             profile = Path(folder, "profile")
             subprocess.run(["go", "tool", "covdata", "textfmt", f"-i={folder}", f"-o={profile}"], check=True)
             blocks = [line.split() for line in profile.read_text().splitlines() if "/structured/internal/" in line]
