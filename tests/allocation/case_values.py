@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from poolwright.allocation.allocator import Allocator
@@ -12,10 +13,12 @@ from poolwright.allocation.held import Held
 from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated, Outcome
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import Placement
 from poolwright.specs.document import parse_documents
 from poolwright.specs.quantity import parse_quantity
 
 Json = dict[str, Any]
+_PLACEMENTS = {"nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"}
 
 
 def answer_case(case: Json, *, as_released: bool = True, max_looks: int = 100_000) -> Json:
@@ -29,12 +32,15 @@ def answer_case(case: Json, *, as_released: bool = True, max_looks: int = 100_00
 def build_world(case: Json, features: Features) -> tuple[Allocator, Node, list[Claim], Held]:
     """What a case is made of."""
     node = {"apiVersion": "v1", "kind": "Node", **case["node"]}
+    # Slices of a kind of placement that isn't known: the reader refuses them, the allocator passes them over.
+    unplaced = {one["metadata"]["name"] for one in case["slices"] if not _PLACEMENTS & one["spec"].keys()}
     kinds = (
         ("DeviceClass", "classes"),
         ("ResourceSlice", "slices"),
         ("ResourceClaim", "claims"),
         ("ResourceClaim", "held"),
     )
+    case = {**case, "slices": [_place(one) if one["metadata"]["name"] in unplaced else one for one in case["slices"]]}
     items = [
         {"apiVersion": "resource.k8s.io/v1", "kind": kind, **item}
         for kind, group in kinds
@@ -44,12 +50,20 @@ def build_world(case: Json, features: Features) -> tuple[Allocator, Node, list[C
     objects = parse_objects(parse_documents(text.encode(), "case", max_bytes=64 << 20))
     parsed = [placed.value for placed in objects.claims]
     classes = {placed.value.name: placed.value for placed in objects.classes}
-    allocator = Allocator((placed.value for placed in objects.slices), classes, features)
+    slices = [
+        replace(placed.value, placement=Placement()) if placed.value.name in unplaced else placed.value
+        for placed in objects.slices
+    ]
+    allocator = Allocator(slices, classes, features)
     held = Held(features)
     for claim in parsed[len(case["claims"]) :]:
         if claim.allocation is not None:
             held.add(claim.allocation)
     return allocator, objects.nodes[0].value, parsed[: len(case["claims"])], held
+
+
+def _place(one: Json) -> Json:
+    return {**one, "spec": {**one["spec"], "allNodes": True}}
 
 
 def render_outcome(outcome: Outcome) -> Json:
