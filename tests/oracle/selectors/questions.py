@@ -28,6 +28,7 @@ TEXTS = (
 PATTERNS = ("^A[0-9]+", "[0-9]+", "a|b", "", "(?i)sxm", "x*", r"\\d{2,}", "[é-ü]", "^$")
 VERSIONS = ("1.2.3", "1.2.3-rc.1", "1.2.4+build", "10.0.0", "0.0.1-alpha.10")
 QUANTITIES = ("1", "40Gi", "500m", "0", "1e3", "-5", "81920Mi", "1500", "12345678901234567890")
+CANONICAL = ("1", "40Gi", "500m", "0", "1e3", "-5", "1500", "80Gi", "108")  # as an API server stores them
 FORMATS = ("dns1123Label", "dns1123Subdomain", "dns1035Label", "qualifiedName", "labelValue", "uri", "uuid", "byte")
 FORMATS += ("date", "datetime", "dns1123LabelPrefix")
 

@@ -22,15 +22,27 @@ def check_attributes(device: Device, *, knows_lists: bool) -> Failure | None:
 
     knows_lists: the scheduler's version and gates know list attributes.
     """
-    for (domain, name), attribute in sorted(device.attributes.items()):
-        if attribute.type == UNSUPPORTED or (attribute.type in _LISTS and not knows_lists):
-            return Failure(f"attribute {domain}/{name}: unsupported attribute value")
-        if attribute.type in ("version", "versions"):
-            try:
-                _to_value(attribute)
-            except ValueError as error:
-                return Failure(f"attribute {domain}/{name}: parse semantic version: {error}")
-    return None
+    problems = [
+        (key, problem)
+        for key, attribute in device.attributes.items()
+        if (problem := _check_attribute(attribute, knows_lists))
+    ]
+    if not problems:
+        return None
+    (domain, name), problem = min(problems)
+    return Failure(f"attribute {domain}/{name}: {problem}")
+
+
+def _check_attribute(attribute: AttributeOnDevice, knows_lists: bool) -> str:
+    kind = attribute.type
+    if kind == UNSUPPORTED or (kind in _LISTS and not knows_lists):
+        return "unsupported attribute value"
+    if kind in ("version", "versions"):
+        try:
+            _to_value(attribute)
+        except ValueError as error:
+            return f"parse semantic version: {error}"
+    return ""
 
 
 def build_values(device: Device) -> tuple[Value, ...]:

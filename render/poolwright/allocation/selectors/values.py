@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 Value = Any  # any of the above or below: what CEL calls dyn
 
@@ -86,6 +86,22 @@ class Failure:
 
 class EvaluationAbortedError(Exception):
     """The whole evaluation ends here, and no `||` absorbs it: upstream panics or stops, or this tool can't tell."""
+
+
+# What this tool refuses to evaluate, because it can't be sure of upstream's answer. There is nothing else.
+NOT_EVALUATED: Final = {
+    "list-added-to-itself": "an empty list of cel.bind() that is added to, and then to itself",
+    "precision": "a precision of more than 100,000 digits",
+    "quantity": "a quantity without a digit, with an exponent beyond 999 or of more than 256 characters",
+    "sort": "sortBy() of more than 12 elements where keys are equal or no numbers",
+    "time-zone": "a time zone by its name",
+    "url": "a URL whose escapes are no UTF-8",
+}
+
+
+def refuse(what: str) -> NoReturn:
+    """End the evaluation with what can't be evaluated here, a key of NOT_EVALUATED."""
+    raise EvaluationAbortedError(f"this tool doesn't evaluate {NOT_EVALUATED[what]}")
 
 
 class _Missing:

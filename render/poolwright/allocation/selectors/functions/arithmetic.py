@@ -15,13 +15,13 @@ from poolwright.allocation.selectors.values import (
     CelType,
     ConcatList,
     Duration,
-    EvaluationAbortedError,
     Failure,
     SharedList,
     Timestamp,
     Uint,
     Value,
     no_overload,
+    refuse,
     type_name,
 )
 
@@ -125,7 +125,7 @@ def _divide_doubles(left: float, right: float) -> float:
 def _add_lists(left: Value, right: Value) -> Value:
     if isinstance(left, SharedList):
         if left is right and left:
-            raise EvaluationAbortedError("this tool doesn't evaluate an empty list that is added to and then to itself")
+            refuse("list-added-to-itself")
         left.extend(right)
         return left
     if not left or not right:

@@ -13,11 +13,11 @@ from poolwright.allocation.selectors.values import (
     CelMap,
     CelType,
     Duration,
-    EvaluationAbortedError,
     Failure,
     Timestamp,
     Uint,
     Value,
+    refuse,
     type_name,
 )
 
@@ -69,7 +69,7 @@ def _format_clause(found: re.Match[str], value: Value) -> str:
         raise _FormatError("the precision is no number")
     precision = 6 if digits is None else int(digits)
     if precision > _LONGEST:
-        raise EvaluationAbortedError(f"this tool doesn't evaluate a precision beyond {_LONGEST:,} digits")
+        refuse("precision")
     match letter:
         case "s":
             return _to_text(value)

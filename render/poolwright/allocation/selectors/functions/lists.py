@@ -25,6 +25,7 @@ from poolwright.allocation.selectors.values import (
     Uint,
     Value,
     no_overload,
+    refuse,
 )
 
 _MAX_RANGE = 1_000_000
@@ -54,7 +55,7 @@ def sort_by_keys(values: Value, keys: Value) -> Value:
     in_order = [keys[at] for at in order]
     is_certain = len(order) <= _STABLE_SIZE or all(compare(one, other) == -1 for one, other in pairwise(in_order))
     if not is_certain and not (values is keys and all(key == key for key in keys)):
-        raise EvaluationAbortedError("this tool doesn't evaluate sortBy() of more than 12 elements with equal keys")
+        refuse("sort")
     return tuple(values[at] for at in order)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from poolwright.allocation.selectors.functions.overload import Overload
-from poolwright.allocation.selectors.values import CelQuantity, EvaluationAbortedError, Failure, Value
+from poolwright.allocation.selectors.values import CelQuantity, Failure, Value, refuse
 from poolwright.specs.quantity import parse_quantity
 
 _SMALL = 2**63
@@ -58,7 +58,7 @@ def _read(text: str) -> Value:
         return build_quantity(text)
     except ValueError:
         if re.fullmatch(_UNREAD, text):
-            raise EvaluationAbortedError(f'this tool doesn\'t evaluate the quantity "{text[:40]}"') from None
+            refuse("quantity")
         return Failure("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 
 

@@ -11,11 +11,11 @@ from decimal import Decimal
 from poolwright.allocation.selectors.functions.overload import Overload
 from poolwright.allocation.selectors.values import (
     Duration,
-    EvaluationAbortedError,
     Failure,
     Timestamp,
     Value,
     no_overload,
+    refuse,
 )
 
 FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799  # the years 1 to 9999
@@ -114,7 +114,7 @@ def _read_zone(text: str) -> int | Failure:
     if not colon:
         if text in ("", "UTC"):
             return 0
-        raise EvaluationAbortedError(f'this tool doesn\'t evaluate the named time zone "{text}"')
+        refuse("time-zone")
     try:
         hour, minute = _parse_int(hours), _parse_int(minutes)
     except ValueError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from poolwright.allocation.selectors.functions.addresses import parse_any_ip
 from poolwright.allocation.selectors.functions.formatting import quote_go
 from poolwright.allocation.selectors.functions.overload import Overload
-from poolwright.allocation.selectors.values import CelMap, EvaluationAbortedError, Failure, Url, Value
+from poolwright.allocation.selectors.values import CelMap, Failure, Url, Value, refuse
 
 _PLAIN = frozenset((string.ascii_letters + string.digits + "-_.~").encode())
 # What need not be escaped, by part of the URL.
@@ -219,7 +219,7 @@ def _to_text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise EvaluationAbortedError("this tool doesn't evaluate a URL whose escapes are no UTF-8") from None
+        refuse("url")
 
 
 def _read(text: str) -> Value:
