@@ -72,10 +72,15 @@ def test_gives_what_upstream_gave_to_random_selectors() -> None:
 def test_upstream_gives_the_same_now(tmp_path: Path) -> None:
     program = str(needs_go_program(ORACLE, tmp_path / "oracle"))
     questions = [*CASES.values(), *write_questions(4000, 1)]
-    found = [differs(answer(question), upstream) for question, upstream in zip(questions, ask_upstream(program, questions), strict=True)]
-    # What is left are selectors that the two checkers give different types, about one in three thousand.
-    assert found.count("outcome") <= 4
-    assert found.count("cost") <= 2
+    different = []
+    for question, upstream in zip(questions, ask_upstream(program, questions), strict=True):
+        ours = answer(question)
+        if differs(ours, upstream) not in ("", "panic upstream"):
+            different.append((question["expression"], ours, upstream))
+    # The two checkers give a few selectors different types, about one in three thousand: one refuses them, or they
+    # find other overloads.
+    assert len(different) <= 6, different
+    assert [row for row in different if "error-compile" not in (row[1][0], row[2]["outcome"])] == []
 
 
 PROBLEMS = {
@@ -157,7 +162,7 @@ COMPILE = {
         "compilation failed: line 1, column 1: the expression has 10,241 bytes and may have 10,240",
     ),
     "can-only-fail": (
-        'bool(string(2.5))',
+        "bool(string(2.5))",
         "program instantiation failed: type conversion error from 'string' to 'bool'",
     ),
     "a-variable-that-is-a-type": (

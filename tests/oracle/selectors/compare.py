@@ -1,8 +1,8 @@
 """Records what upstream answers to random selectors, or shows where ours differ.
 
-    go build -o /tmp/selectors .
-    python compare.py /tmp/selectors 20000 SEED                    prints differences and counts
-    python compare.py /tmp/selectors 6000 SEED --record FILE       writes vectors on which both agree
+go build -o /tmp/selectors .
+python compare.py /tmp/selectors 20000 SEED                    prints differences and counts
+python compare.py /tmp/selectors 6000 SEED --record FILE       writes vectors on which both agree
 """
 
 from __future__ import annotations

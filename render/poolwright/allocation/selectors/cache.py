@@ -27,7 +27,8 @@ class SelectorCache:
         self.evaluations = 0  # how many selectors were run, not looked up
         self._answers: dict[str, dict[int, bool | SelectorProblem]] = {}
         self._selectors: dict[str, _Shared | SelectorProblem] = {}
-        self._devices: dict[int, tuple[Device, Failure | None]] = {}
+        self._devices: dict[int, Device] = {}
+        self._failures: dict[int, Failure | None] = {}  # what makes every selector fail on a device
 
     def matches(self, text: str, device: Device) -> bool | SelectorProblem:
         """Whether a device matches a selector, or why there is no answer."""
@@ -44,13 +45,12 @@ class SelectorCache:
             compiled = compile_selector(text, self._features)
             shared = compiled if isinstance(compiled, SelectorProblem) else _Shared(compiled)
             self._selectors[text] = shared
-        if id(device) not in self._devices:
-            # A compile problem never looks at the device, but the device must be kept all the same.
-            failed = shared.selector.check(device) if isinstance(shared, _Shared) else None
-            self._devices[id(device)] = (device, failed)
+        self._devices[id(device)] = device
         if isinstance(shared, SelectorProblem):
             return shared
-        failed = self._devices[id(device)][1]
+        if id(device) not in self._failures:
+            self._failures[id(device)] = shared.selector.check(device)
+        failed = self._failures[id(device)]
         if failed is not None:
             return shared.selector.explain(failed, device)
         key = tuple(read(device) for read in shared.reads)

@@ -11,7 +11,7 @@ from poolwright.allocation.selectors.device_values import build_values, check_at
 from poolwright.allocation.selectors.evaluate import PlanError, Program
 from poolwright.allocation.selectors.releases import check_opaque_attributes
 from poolwright.allocation.selectors.suggest import suggest
-from poolwright.allocation.selectors.values import Failure, type_name
+from poolwright.allocation.selectors.values import Failure, Optional, type_name
 from poolwright.catalog.cel import CelError, CelExpression, Read, find_reads, parse_cel
 from poolwright.catalog.resource_slice import Device
 
@@ -48,6 +48,8 @@ class Selector:
         if failed is not None:
             return failed, 0
         value, cost = self._program.run(build_values(device))
+        while isinstance(value, Optional) and value.has_value:
+            value = value.value  # upstream takes what an optional holds
         if isinstance(value, (bool, Failure)):
             return value, cost
         return Failure(f"CEL result of type {type_name(value)} could not be converted to bool"), cost
