@@ -263,6 +263,29 @@ def test_every_function_of_kubernetes_is_there() -> None:
     assert missing == []
 
 
+# What could make Python stumble where Go doesn't.
+EXTREMES = {
+    'quantity("1e400").asApproximateFloat() > 1e308': True,
+    'quantity("-1e400").asApproximateFloat() < 0.0': True,
+    '["%.' + "9" * 5000 + 'f"].all(f, f.format([1.0]) == "")': "error during formatting: the precision is no number",
+    'isSemver("' + "9" * 5000 + '.0.0")': False,
+    'int(dyn("' + "0" * 50 + '7")) == 7': True,
+    '"aaa".replace("a", "b", 9223372036854775807) == "bbb"': True,
+    '"a,b".split(",", 9223372036854775807).size() == 2': True,
+    '"abc".lastIndexOf("c", 9223372036854775807) == -1': True,
+    "lists.range(1000001).size() == 1": "lists.range: size 1000001 exceeds maximum allowed (1000000)",
+    "lists.range(1000000).distinct().size() == 1": "operation cancelled: actual cost limit exceeded",
+}
+
+
+@pytest.mark.parametrize("text", EXTREMES, ids=lambda text: text[:40])
+def test_extremes(text: str) -> None:
+    compiled = compile_selector(text, FEATURES)
+    assert isinstance(compiled, Selector)
+    found = compiled.evaluate(build_device(GPU))
+    assert (found if isinstance(found, bool) else found.message) == EXTREMES[text]
+
+
 def test_inputs_are_left_alone() -> None:
     device = build_device(GPU)
     before = repr(device)

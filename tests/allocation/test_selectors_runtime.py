@@ -49,7 +49,7 @@ FORMS = {
         ),
         *("{string}.contains({string})", "{string}.startsWith({string})", "{string}.endsWith({string})"),
         *(
-            "({int} in {list})",
+            "({int} in ({list} + [7]))",
             '("s" in device.attributes["a.com"])',
             "{list}.all(x, x > {int})",
             "{list}.exists(x, x == {int})",

@@ -25,7 +25,7 @@ _CLAUSE = re.compile(r"%(?:\.([0-9]*))?(.?)", re.DOTALL)
 _SUPERSCRIPTS = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES |= {"\\": "\\\\", '"': '\\"'}
-_MAX_PRECISION = 2**63 - 1
+_MAX_DIGITS = 19  # of a number of 64 bits
 _LONGEST = 100_000
 
 
@@ -65,9 +65,9 @@ def quote_go(text: str) -> str:
 
 def _format_clause(found: re.Match[str], value: Value) -> str:
     digits, letter = found[1], found[2]
-    if digits is not None and (not digits or int(digits) > _MAX_PRECISION):
+    if digits is not None and (not digits or len(digits.lstrip("0")) > _MAX_DIGITS):
         raise _FormatError("the precision is no number")
-    precision = 6 if digits is None else int(digits)
+    precision = 6 if digits is None else int(digits.lstrip("0") or 0)
     if precision > _LONGEST:
         refuse("precision")
     match letter:

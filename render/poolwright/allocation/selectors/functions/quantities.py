@@ -5,6 +5,7 @@ Source: k8s.io/apiserver v0.37 pkg/cel/library/quantity.go and k8s.io/apimachine
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -76,7 +77,10 @@ def _to_integer(quantity: CelQuantity) -> Value:
 
 
 def _to_double(quantity: CelQuantity) -> float:
-    base = float(quantity.mantissa)
+    try:
+        base = float(quantity.mantissa)
+    except OverflowError:
+        base = math.copysign(math.inf, quantity.mantissa)
     return base * float(f"1e{quantity.power}") if quantity.power else base
 
 
