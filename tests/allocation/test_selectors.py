@@ -2,7 +2,8 @@
 
 The vectors were recorded from k8s.io/dynamic-resource-allocation v0.37.2 with tests/oracle/selectors:
 
-    go build -o /tmp/selectors . && python compare.py /tmp/selectors 2600 21 --record ../../allocation/data/...
+    go build -o /tmp/selectors .
+    python compare.py /tmp/selectors 2600 21 --record ../../allocation/data/selector-vectors.jsonl
 """
 
 import json
