@@ -98,6 +98,13 @@ def test_modules_are_fetched_where_go_is_required(
     assert program.read_text() == f"{proxy} build -o {program} .\n"
 
 
+def test_a_folder_is_built_with_more_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _write_go(tmp_path, 'echo "$*" > "$5"')
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = needs_go_program(tmp_path, tmp_path / "program", "-modfile=old.mod", "-tags=old")
+    assert program.read_text() == f"build -modfile=old.mod -tags=old -o {program} .\n"
+
+
 def _write_go(folder: Path, script: str) -> None:
     (folder / "go").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "go").chmod(0o755)
