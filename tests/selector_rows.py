@@ -16,7 +16,7 @@ def build_device(row: Mapping[str, Any]) -> Device:
         name="device",
         attributes={_qualify(name, driver): _attribute(value) for name, value in row.get("attributes", {}).items()},
         capacity={
-            _qualify(name, driver): CapacityOnDevice(value=parse_quantity(value["value"]))
+            _qualify(name, driver): CapacityOnDevice(name=name, value=parse_quantity(value["value"]))
             for name, value in row.get("capacity", {}).items()
         },
         allow_multiple_allocations=row.get("allowMultipleAllocations", False),

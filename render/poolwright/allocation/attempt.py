@@ -79,7 +79,10 @@ class Attempt:
         except ConstraintError as error:
             raise self._stop(error.need, _say_constraint(error.candidate), error.candidate.id) from None
         if not found:
-            return NotAllocated(steps=search.steps, invalid_pools=any(pool.state == "invalid" for pool in pools.pools))
+            invalid = next((pool for pool in pools.pools if pool.state == "invalid"), None)
+            if invalid is not None and self._features.key == 34:
+                return AttemptError(message=f"pool {invalid.id[1]} is invalid: {invalid.reason}", steps=search.steps)
+            return NotAllocated(steps=search.steps, invalid_pools=invalid is not None)
         chosen = search.chosen()
         allocations = tuple(
             build_allocation(

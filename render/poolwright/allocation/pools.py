@@ -68,9 +68,9 @@ class PoolIndex:
         self._of_pool: dict[PoolId, list[ResourceSlice]] = {}
         for one in slices:
             self._of_pool.setdefault((one.driver, one.pool), []).append(one)
-            # Until 1.36 counter sets are looked at from every node.
+            # In 1.35 and 1.36 counter sets are looked at from every node.
             name = one.placement.node_name
-            if name and not (features.key < 37 and one.shared_counters):
+            if name and not (34 < features.key < 37 and one.shared_counters):
                 self._of_node.setdefault(name, []).append(one)
             else:
                 self._of_any.append(one)
@@ -94,7 +94,11 @@ class PoolIndex:
                 _add_newest(found, one)
         pools, obsolete = [], []
         for pool_id, slices in found.items():
-            pool = self._build(pool_id, slices, node)
+            pool = (
+                self._build(pool_id, slices, node)
+                if self._features.key > 34
+                else self._build_134(pool_id, slices, node)
+            )
             if pool is None:
                 obsolete.append(pool_id)
             else:
@@ -103,17 +107,20 @@ class PoolIndex:
         return NodePools(
             pools=tuple(pools),
             obsolete=tuple(sorted(obsolete)),
-            candidates=tuple((pool, one) for pool in pools if pool.state == "usable" for one in pool.candidates),
+            # Where the state isn't usable there is none, but in 1.34, which takes devices of incomplete pools.
+            candidates=tuple((pool, one) for pool in pools for one in pool.candidates),
         )
 
     def _is_known(self, one: ResourceSlice) -> bool:
         """Whether the allocator looks at a slice at all."""
+        if self._features.key == 34:
+            return True
         if not self._features.partitionable_devices and (one.placement.per_device or one.shared_counters):
             return False
         return self._features.compatibility_groups or not _has_groups(one)
 
     def _is_relevant(self, one: ResourceSlice, node: Node) -> bool:
-        if self._features.key < 37 and one.shared_counters:
+        if 34 < self._features.key < 37 and one.shared_counters:
             return True
         if one.placement.per_device:
             return any(_reaches(device.placement, node) for device in one.devices)
@@ -158,9 +165,34 @@ class PoolIndex:
             candidates=candidates,
             elsewhere=tuple(candidate for one in elsewhere for candidate in self._candidates_of(one)),
             counters=counters,
-            unreachable=frozenset(
-                one for one in candidates if one.slice.placement.per_device and not _reaches(one.device.placement, node)
-            ),
+            unreachable=_find_unreachable(candidates, node),
+            has_binding_conditions=any(one.device.binding_conditions is not None for one in candidates),
+        )
+
+    def _build_134(self, pool_id: PoolId, slices: list[ResourceSlice], node: Node) -> Pool:
+        """The pool as 1.34 has it: of the node's own slices, given from even if some are missing.
+
+        A device takes from the counters of its own slice alone. A pool that repeats a name ends the attempt when the
+        search comes to it; which one it comes to first differs from run to run there.
+        """
+        reason = find_repeated_name(slices)
+        if reason:
+            return Pool(id=pool_id, state="invalid", reason=reason)
+        missing = slices[0].slice_count - len(slices)
+        ordered = sorted(slices, key=lambda one: one.name)
+        candidates = tuple(candidate for one in ordered for candidate in self._candidates_of(one))
+        return Pool(
+            id=pool_id,
+            state="incomplete" if missing else "usable",
+            reason=f"{len(slices)} of {slices[0].slice_count} slices are there for the node" if missing else "",
+            candidates=candidates,
+            counters={
+                (f"{one.name}/{counter_set.counter_set}", name): amount.nano
+                for one in slices
+                for counter_set in one.shared_counters
+                for name, amount in counter_set.counters.items()
+            },
+            unreachable=_find_unreachable(candidates, node),
             has_binding_conditions=any(one.device.binding_conditions is not None for one in candidates),
         )
 
@@ -168,11 +200,18 @@ class PoolIndex:
         known = self._candidates.get(id(one))
         if known is None:
             known = tuple(
-                Candidate((one.driver, one.pool, device.name), device, one, _sum_charges(device))
+                Candidate((one.driver, one.pool, device.name), device, one, self._list_charges(one, device))
                 for device in one.devices
             )
             self._candidates[id(one)] = known
         return known
+
+    def _list_charges(self, one: ResourceSlice, device: Device) -> tuple[tuple[CounterId, int], ...]:
+        charges = _sum_charges(device)
+        if self._features.key > 34:
+            return charges
+        own = {(entry.counter_set, name) for entry in one.shared_counters for name in entry.counters}
+        return tuple(((f"{one.name}/{key[0]}", key[1]), amount) for key, amount in charges if key in own)
 
 
 def _add_newest(found: dict[PoolId, list[ResourceSlice]], one: ResourceSlice) -> None:
@@ -182,6 +221,12 @@ def _add_newest(found: dict[PoolId, list[ResourceSlice]], one: ResourceSlice) ->
         found[pool_id] = [one]
     elif one.generation == known[0].generation:
         known.append(one)
+
+
+def _find_unreachable(candidates: Sequence[Candidate], node: Node) -> frozenset[Candidate]:
+    return frozenset(
+        one for one in candidates if one.slice.placement.per_device and not _reaches(one.device.placement, node)
+    )
 
 
 def _reaches(placement: Placement | None, node: Node) -> bool:

@@ -83,7 +83,7 @@ class _Explanation:
         for node in self._asked:
             pools = self._placer.allocator.pools(node)
             for pool in pools.pools:
-                if pool.state != "usable":
+                if pool.state != "usable" and not pool.candidates:
                     found.setdefault(("/".join(pool.id), f"is {pool.state}: {pool.reason}"), []).append(node.name)
             for pool_id in pools.obsolete:
                 newer = "is obsolete: a newer generation has no slice for the node yet"
