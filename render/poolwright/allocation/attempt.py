@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from poolwright.allocation.capacity import CapacityError, find_consumed, has_room
 from poolwright.allocation.check_request import check_gates, check_request
 from poolwright.allocation.claim import ALL, MAX_RESULTS, Claim, ClaimRequest, Request
-from poolwright.allocation.constraints import ConstraintState, applies_to, build_constraint
+from poolwright.allocation.constraints import ConstraintState, applies_to, build_constraint, find_attribute
 from poolwright.allocation.held import NO_CAPACITY, DeviceId, Held
 from poolwright.allocation.knowledge import Knowledge
 from poolwright.allocation.need import Need, NeedsOfClaim
@@ -18,9 +18,10 @@ from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAl
 from poolwright.allocation.pools import Candidate, NodePools, Pool
 from poolwright.allocation.result import build_allocation
 from poolwright.allocation.search import Search, SearchLimitError
-from poolwright.allocation.selectors import SelectorProblem
+from poolwright.allocation.selectors import SelectorProblem, compile_derived
 from poolwright.allocation.trial import ConstraintError, Trial
 from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import AttributeOnDevice
 
 
 class _StopError(Exception):
@@ -62,6 +63,7 @@ class Attempt:
             self._node.declared_features,
             lambda pool: knowledge.available(pool, held),
             lambda pool: knowledge.peers(pool, held),
+            self._find_attribute,
         )
         search = Search(
             needs=needs,
@@ -205,6 +207,25 @@ class Attempt:
                 if not answer:
                     return False
         return True
+
+    def _find_attribute(self, need: Need, name: str, candidate: Candidate) -> AttributeOnDevice | None:
+        """The attribute that a constraint goes by: what the request derives comes before what is published."""
+        text = need.request.derived_attributes.get(name)
+        if text is None:
+            return find_attribute(candidate.device, name)
+        derivation = compile_derived(text)
+        if isinstance(derivation, SelectorProblem):
+            raise _StopError(self._derived_error(need, f"compile derived attribute {name}", derivation, candidate))
+        found = derivation.evaluate(candidate.device)
+        if isinstance(found, SelectorProblem):
+            what = f"evaluate derived attribute {name} on device {'/'.join(candidate.id)}"
+            raise _StopError(self._derived_error(need, what, found, candidate))
+        return found
+
+    def _derived_error(self, need: Need, what: str, problem: SelectorProblem, candidate: Candidate) -> AttemptError:
+        return AttemptError(
+            message=f"{what} failed: {problem.message}", claim=need.claim, device=candidate.id, hint=problem.hint
+        )
 
     def _has_size(self, need: Need, candidate: Candidate) -> bool:
         """Whether a device could serve the request's capacity if nobody else had any of it."""

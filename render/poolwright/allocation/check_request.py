@@ -24,10 +24,8 @@ def check_gates(claim: Claim, entry: ClaimRequest, features: Features) -> str | 
 def check_request(claim: Claim, request: Request, device_class: DeviceClass | None, features: Features) -> str | None:
     """What makes a request, or one of its alternatives, meaningless to the allocator; None: nothing does."""
     start = f"claim {claim.title}, request {request.name}"
-    if request.derived_attributes:
-        if not features.derived_attributes:
-            return f"{start}: cannot handle request with derived attributes, the feature is disabled"
-        return f"{start}: derived attributes are not evaluated by Poolwright"
+    if request.derived_attributes and not features.derived_attributes:
+        return f"{start}: cannot handle request with derived attributes, the feature is disabled"
     if None in request.selectors:
         index = request.selectors.index(None)
         return f"{start}, selector #{index}: CEL expression empty (unsupported selector type?)"

@@ -19,14 +19,13 @@ class MatchState:
 
     def __init__(self, constraint: Constraint, features: Features) -> None:
         self.constraint = constraint
-        self._name = str(constraint.match_attribute)
+        self.name = str(constraint.match_attribute)
         self._lists = features.list_type_attributes
         self._taken: list[AttributeOnDevice] = []
         self._shared: list[_Values] = []  # with list attributes: what is shared after each device
 
-    def add(self, device: Device, request: str) -> bool:  # noqa: ARG002 - both kinds are called alike
-        """Take a device in, if it fits."""
-        attribute = find_attribute(device, self._name)
+    def add(self, attribute: AttributeOnDevice | None, request: str) -> bool:  # noqa: ARG002 - both kinds are called alike
+        """Take a device in by its attribute, if it fits."""
         if attribute is None:
             return False
         if self._lists:
@@ -63,13 +62,12 @@ class DistinctState:
 
     def __init__(self, constraint: Constraint, features: Features) -> None:
         self.constraint = constraint
-        self._name = str(constraint.distinct_attribute)
+        self.name = str(constraint.distinct_attribute)
         self._lists = features.list_type_attributes
         self._taken: list[AttributeOnDevice] = []
 
-    def add(self, device: Device, request: str) -> bool:  # noqa: ARG002 - both kinds are called alike
-        """Take a device in, if it fits."""
-        attribute = find_attribute(device, self._name)
+    def add(self, attribute: AttributeOnDevice | None, request: str) -> bool:  # noqa: ARG002 - both kinds are called alike
+        """Take a device in by its attribute, if it fits."""
         if attribute is None or not _is_new(attribute, self._taken, lists=self._lists):
             return False
         self._taken.append(attribute)
@@ -92,9 +90,8 @@ class ReleasedDistinctState(DistinctState):
         self._by_request: dict[str, AttributeOnDevice] = {}
         self._count = 0
 
-    def add(self, device: Device, request: str) -> bool:
-        """Take a device in, if it fits. request: the base name of the request it is for."""
-        attribute = find_attribute(device, self._name)
+    def add(self, attribute: AttributeOnDevice | None, request: str) -> bool:
+        """Take a device in by its attribute, if it fits. request: the base name of the request it is for."""
         if attribute is None:
             return False
         if self._count and not _is_new(attribute, self._by_request.values(), lists=self._lists):

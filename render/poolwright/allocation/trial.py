@@ -12,7 +12,7 @@ from poolwright.allocation.groups import GroupState, narrow_groups
 from poolwright.allocation.held import NO_CAPACITY, DeviceId, Held, PoolId
 from poolwright.allocation.need import Need
 from poolwright.allocation.pools import Candidate, CounterId, Pool
-from poolwright.catalog.resource_slice import Device, Taint
+from poolwright.catalog.resource_slice import AttributeOnDevice, Device, Taint
 from poolwright.specs.quantity import Quantity
 
 BLOCKING_EFFECTS = ("NoSchedule", "NoExecute")
@@ -70,6 +70,7 @@ class Trial:
         declared_features: tuple[str, ...],
         available: Callable[[Pool], Available],
         peers: Callable[[Pool], Mapping[str, GroupState]],
+        find_attribute: Callable[[Need, str, Candidate], AttributeOnDevice | None],
     ) -> None:
         self.results: list[list[Taken]] = [[] for _ in range(claims)]
         self._held = held
@@ -77,6 +78,7 @@ class Trial:
         self._declared_features = declared_features
         self._available = available
         self._peers = peers
+        self._find_attribute = find_attribute
         self._marked: dict[DeviceId, set[int]] = {}  # by which claims
         self._shares: dict[DeviceId, int] = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
@@ -114,7 +116,7 @@ class Trial:
             self.give_back(undo, has_result=False)
             return None
         for constraint in need.constraints:
-            if not constraint.add(device, need.base):
+            if not constraint.add(self._find_attribute(need, constraint.name, candidate), need.base):
                 self.give_back(undo, has_result=False)
                 if must:
                     raise ConstraintError(need, candidate)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from poolwright.allocation.features import Features
-from poolwright.allocation.selectors.selector import Selector, SelectorProblem, compile_selector
+from poolwright.allocation.selectors.problem import SelectorProblem
+from poolwright.allocation.selectors.selector import Selector, compile_selector
 from poolwright.allocation.selectors.values import Failure
 from poolwright.catalog.cel import Read
 from poolwright.catalog.resource_slice import AttributeOnDevice, CapacityOnDevice, Device

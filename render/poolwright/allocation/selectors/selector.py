@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from poolwright.allocation.features import Features
 from poolwright.allocation.selectors.device_values import build_values, check_attributes
 from poolwright.allocation.selectors.evaluate import PlanError, Program
+from poolwright.allocation.selectors.problem import SelectorProblem, build_compile_problem
 from poolwright.allocation.selectors.releases import check_opaque_attributes
 from poolwright.allocation.selectors.suggest import suggest
 from poolwright.allocation.selectors.values import Failure, Optional, type_name
 from poolwright.catalog.cel import CelError, CelExpression, Read, find_reads, parse_cel
 from poolwright.catalog.resource_slice import Device
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectorProblem:
-    """Why a selector gave no answer. Upstream that ends the pod's scheduling attempt: it isn't a `false`."""
-
-    kind: Literal["compile", "runtime"]
-    message: str  # one clause in upstream's meaning
-    hint: str = ""  # how to mend it; empty where nothing is known
 
 
 class Selector:
@@ -77,7 +67,7 @@ def _compile(text: str, release: int, has_lists: bool) -> Selector | SelectorPro
     try:
         expression = parse_cel(text)
     except CelError as error:
-        return SelectorProblem(kind="compile", message=_join(error))
+        return build_compile_problem(error)
     knows_lists = release >= 37 or (release == 36 and has_lists)
     complaint = "" if knows_lists else check_opaque_attributes(expression, release)
     if complaint:
@@ -86,9 +76,3 @@ def _compile(text: str, release: int, has_lists: bool) -> Selector | SelectorPro
         return Selector(expression, knows_lists=knows_lists)
     except PlanError as error:
         return SelectorProblem(kind="compile", message=f"program instantiation failed: {error}")
-
-
-def _join(error: CelError) -> str:
-    return "compilation failed: " + "; ".join(
-        f"line {problem.line}, column {problem.column}: {problem.message}" for problem in error.problems
-    )

@@ -9,7 +9,7 @@ Source: cel-go v0.29 common/types and k8s.io/apiserver/pkg/cel v0.37.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 Value = Any  # any of the above or below: what CEL calls dyn
@@ -236,6 +236,7 @@ class Semver:
     minor: int
     patch: int
     prerelease: tuple[int | str, ...] = ()
+    text: str = field(default="", compare=False)  # as it was written
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from poolwright.catalog.cel.expression import (
     MapExpr,
     Select,
 )
-from poolwright.catalog.cel.parse import MAX_BYTES, parse_cel
+from poolwright.catalog.cel.parse import MAX_BYTES, parse_cel, parse_derived_cel
 from poolwright.catalog.cel.print import render_cel
 from poolwright.catalog.cel.reads import Read, ReadKind, find_reads
 
@@ -35,5 +35,6 @@ __all__ = [
     "Select",
     "find_reads",
     "parse_cel",
+    "parse_derived_cel",
     "render_cel",
 ]

@@ -109,10 +109,10 @@ Expr = Const | Ident | Select | Call | ListExpr | MapExpr | Comprehension
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CelExpression:
-    """A device selector that Kubernetes would compile. Equal for equal meaning, as the trees are."""
+    """An expression that Kubernetes would compile: a selector or a derived attribute. Equal for equal meaning."""
 
     root: Expr
-    result: Literal["bool", "dyn"]  # dyn: known to be a bool only when evaluated
+    result: Literal["bool", "dyn"]  # dyn: known to be a bool only when evaluated, or of a derived attribute
     text: str = field(compare=False)  # as written; offsets count in it
 
 

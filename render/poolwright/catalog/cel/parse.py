@@ -28,6 +28,26 @@ def parse_cel(text: str) -> CelExpression:
             speaks only if the ones before it were content.
     Cost:   about half a millisecond for a usual selector, and the environment's few milliseconds before the first.
     """
+    return _parse(text, _MATCHES, "a selector must be a bool, or an attribute that may be one")
+
+
+@lru_cache(maxsize=4096)
+def parse_derived_cel(text: str) -> CelExpression:
+    """The expression of a derived attribute in this text: as parse_cel, but for what it may give.
+
+    Raises: CelError, as parse_cel does.
+    """
+    lists = tuple(f"list({name})" for name in _DERIVED)
+    wanted = "a derived attribute must be a string, int, bool or semver, or a list of them"
+    return _parse(text, (*_DERIVED, *lists), wanted)
+
+
+_MATCHES = ("bool", "dyn")
+_DERIVED = (*_MATCHES, "int", "string", "kubernetes.Semver")
+
+
+def _parse(text: str, results: tuple[str, ...], wanted: str) -> CelExpression:
+    """results: the types that the expression may have."""
     _check_text(text)
     environment = build_environment()
     source = rename_exists_one(text)
@@ -43,8 +63,8 @@ def parse_cel(text: str) -> CelExpression:
     decoded = decode_checked(checked.serialize())
     problems = check_tree(decoded, source)
     result = render_type(decoded.types[decoded.root.id])
-    if result not in ("bool", "dyn"):
-        message = f"a selector must be a bool, or an attribute that may be one, and this is of type {result}"
+    if result not in results:
+        message = f"{wanted}, and this is of type {result}"
         problems += (CelProblem(1, 1, message),)
     if problems:
         raise CelError(problems)

@@ -29,7 +29,7 @@ def parse_semver(text: str) -> Semver:
     major, minor, patch = int(found[1]), int(found[2]), int(found[3])
     if max(major, minor, patch, *(part for part in parts if isinstance(part, int)), 0) > _MAX:
         raise ValueError(f'"{text}" has a number beyond 64 bits')
-    return Semver(major, minor, patch, parts)
+    return Semver(major, minor, patch, parts, text)
 
 
 def compare_semver(one: Semver, other: Semver) -> int:
