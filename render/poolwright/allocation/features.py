@@ -79,6 +79,11 @@ class Features:
         return self.channel == "experimental" if self.key < 36 else self.channel != "stable"
 
     @property
+    def spreads_counters(self) -> bool:
+        """Whether slices with counter sets are looked at from every node, whichever they are for."""
+        return self.key in (35, 36) or (self.key == 37 and self.channel == "stable")
+
+    @property
     def is_ordered(self) -> bool:
         """Whether pools and slices are tried in an order of names; else in an order that differs from run to run."""
         return self.key >= 36 and self.channel != "stable"

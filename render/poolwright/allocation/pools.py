@@ -68,9 +68,8 @@ class PoolIndex:
         self._of_pool: dict[PoolId, list[ResourceSlice]] = {}
         for one in slices:
             self._of_pool.setdefault((one.driver, one.pool), []).append(one)
-            # In 1.35 and 1.36 counter sets are looked at from every node.
             name = one.placement.node_name
-            if name and not (34 < features.key < 37 and one.shared_counters):
+            if name and not (features.spreads_counters and one.shared_counters):
                 self._of_node.setdefault(name, []).append(one)
             else:
                 self._of_any.append(one)
@@ -120,7 +119,7 @@ class PoolIndex:
         return self._features.compatibility_groups or not _has_groups(one)
 
     def _is_relevant(self, one: ResourceSlice, node: Node) -> bool:
-        if 34 < self._features.key < 37 and one.shared_counters:
+        if self._features.spreads_counters and one.shared_counters:
             return True
         if one.placement.per_device:
             return any(_reaches(device.placement, node) for device in one.devices)
