@@ -1,0 +1,63 @@
+"""The rows of the allocator's tables are what upstream's own allocator answers, steps and messages included."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from case_values import Json, normalise
+from catalogue_run import RELEASED, answer, minor_of
+from catalogue_world import Row
+from upstream_allocator import ask_upstream, build_upstream
+
+MODULES = sorted(path.stem for path in Path(__file__).parent.glob("test_allocator_*.py") if path != Path(__file__))
+MINORS = ("1.34", "1.35", "1.36", "1.37")
+
+
+def collect_rows() -> dict[str, Row]:
+    """Every row of every table, by its name; a name stands once."""
+    tables = [
+        table
+        for module in MODULES
+        for table in vars(importlib.import_module(module)).values()
+        if isinstance(table, Mapping) and table and all(isinstance(row, Row) for row in table.values())
+    ]
+    rows = {name: row for table in tables for name, row in table.items()}
+    assert len(rows) == sum(map(len, tables))
+    return rows
+
+
+def released_runs(minor: str) -> list[tuple[str, Row, str]]:
+    """The rows that say what a minor does as it was released, and the name of that run."""
+    run = minor if minor == "1.37" else f"{minor}{RELEASED}"
+    return [(name, row, run) for name, row in collect_rows().items() if run in row.runs]
+
+
+def same_text(ours: Json, upstream: Json) -> Json:
+    """Ours, with upstream's message if they differ only in what the two CEL implementations say of an expression."""
+    message, theirs = ours.get("error", ""), upstream.get("error", "")
+    for mark in ("compile error:", "runtime error:"):
+        if mark in message and theirs.startswith(message.partition(mark)[0] + mark):
+            return {**ours, "error": theirs}
+    return ours
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("minor", MINORS)
+def test_rows_are_what_upstream_answers(minor: str, tmp_path: Path) -> None:
+    runs = released_runs(minor)
+    program = build_upstream(minor, tmp_path)
+    cases = [{**row.world.build_case(minor_of(run)), "id": name} for name, row, run in runs]
+    differences = {}
+    for (name, row, run), case, asked in zip(runs, cases, ask_upstream(program, cases), strict=True):
+        upstream = normalise(asked)
+        if upstream["outcome"] in ("error", "invalid-pools"):
+            upstream.pop("steps", None) if upstream["outcome"] == "error" else upstream.pop("error", None)
+        ours = answer(case, run)
+        expected = {**ours, **row.expected(run)}
+        for said in (ours, expected):
+            if same_text(said, upstream) != upstream:
+                differences[name] = (said, upstream)
+    assert not differences
