@@ -20,6 +20,7 @@ from poolwright.specs.quantity import parse_quantity
 Placement = str | Mapping[str, object]
 Value = str | int | bool | list[str] | list[int] | list[bool] | Json
 ALL_NODES: Final = {"allNodes": True}
+_LATER_BETA: Final = {"fractional_capacity_range"}
 PER_DEVICE: Final = {"perDeviceNodeSelection": True}
 NO_VALUE: Final[Json] = {"future": "of a type that is not known"}  # an attribute without any value that is known
 
@@ -42,7 +43,8 @@ class World:
 
     def build_case(self, minor: str) -> Json:
         """The world as a case of tests/oracle/allocator."""
-        features = {name: name not in self.off for name in BETA} | {name: name in self.on for name in LATER[minor]}
+        features = {name: name not in self.off for name in BETA}
+        features |= {name: name in self.on or name in _LATER_BETA - {*self.off} for name in LATER[minor]}
         return {
             "id": minor,
             "minor": minor,
@@ -64,12 +66,14 @@ class Row:
     steps: int | None = None  # None: not what the row is about
     # Where another release answers otherwise, by run: "1.36" does what 1.37 mended, "1.36 as released" doesn't.
     at: Mapping[str, Json] = field(default_factory=dict)
+    # Runs of releases with an error that isn't followed even as released.
+    unlike: tuple[str, ...] = ()
 
     @property
     def runs(self) -> tuple[str, ...]:
         """The releases to run it with."""
         usual = ("1.37", "1.36", "1.36 as released") if self.world.has_minor("1.36") else ("1.37",)
-        return (*usual, *(run for run in self.at if run not in usual))
+        return tuple(run for run in dict.fromkeys((*usual, *self.at)) if run not in self.unlike)
 
     def expected(self, run: str) -> Json:
         """What a run gives, with the steps if they are said."""
@@ -77,9 +81,16 @@ class Row:
         return answer if self.steps is None or answer["outcome"] == "error" else {**answer, "steps": self.steps}
 
 
-def row(world: World, answer: Json, *, steps: int | None = None, at: Mapping[str, Json] | None = None) -> Row:
+def row(
+    world: World,
+    answer: Json,
+    *,
+    steps: int | None = None,
+    at: Mapping[str, Json] | None = None,
+    unlike: Sequence[str] = (),
+) -> Row:
     """A row of a table."""
-    return Row(world=world, answer=answer, steps=steps, at=at or {})
+    return Row(world=world, answer=answer, steps=steps, at=at or {}, unlike=tuple(unlike))
 
 
 # Pieces of objects

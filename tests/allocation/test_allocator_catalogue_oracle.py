@@ -43,6 +43,11 @@ OTHER_WORDS = ("compile error:", "runtime error:", "could not retrieve device cl
 def same_text(ours: Json, upstream: Json) -> Json:
     """Ours, with upstream's message if the two differ only in their words. Until 1.36 it doesn't name the device."""
     message, theirs = ours.get("error", ""), upstream.get("error", "")
+    if not message:
+        return ours
+    # Of All it names the device without its pool.
+    if re.sub(r"(checking capacity for device) [^/]+/.+/([^/:]+:)", r"\1 \2", message) == theirs:
+        return {**ours, "error": theirs}
     for mark in OTHER_WORDS:
         start = message.partition(mark)[0] + mark
         if mark in message and theirs.startswith((start, re.sub(r" on device \S+(?=: CEL)", "", start))):

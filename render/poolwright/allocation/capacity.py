@@ -92,13 +92,17 @@ def _round_up(requested: Quantity, allowed: ValidRange, features: Features, name
 
 def _check_representable(requested: Quantity, unit: int, name: str) -> None:
     if unit == _MILLI and not _is_milli(requested):
-        raise CapacityError(f'capacity "{name}": request {requested.canonical} is not a representable milli value')
+        raise CapacityError(_say_unfit(name, f"request {requested.canonical} is not a representable milli value"))
     if unit == NANO and requested.nano > _MAX * NANO:
         raise CapacityError(_say_range(name, f"request {requested.canonical} exceeds", unit))
 
 
 def _say_range(name: str, what: str, unit: int) -> str:
-    return f'capacity "{name}": {what} {"the milli-value range" if unit == _MILLI else "MaxInt64"}'
+    return _say_unfit(name, f"{what} {'the milli-value range' if unit == _MILLI else 'MaxInt64'}")
+
+
+def _say_unfit(name: str, what: str) -> str:
+    return f'capacity "{name}": capacity request cannot be represented in the device\'s range arithmetic: {what}'
 
 
 def _violates(amount: Quantity, policy: RequestPolicy, features: Features) -> bool:
