@@ -32,7 +32,8 @@ def find_consumed(
     Raises: CapacityError. Until 1.36 releases count on with what overflows or is negative (kubernetes/kubernetes
             #140441, #140468).
     """
-    published = {capacity.name: capacity for capacity in device.capacity.values()}
+    # In order of names, so that of two errors it is always the same one.
+    published = {capacity.name: capacity for capacity in sorted(device.capacity.values(), key=lambda one: one.name)}
     if requested and any(name not in published for name in requested):
         return None
     consumed = {}
