@@ -102,6 +102,12 @@ AMOUNTS: dict[str, Row] = {
         fails(FINER),
         at=at_136(takes("1")),
     ),
+    # A device of less than nothing, too, if all of it is taken.
+    "consumable-capacity-negative-device-aborts": row(
+        world([pool("p1", shareable("d1", "-1"))], [claim("claim-0", request("req-0"))]),
+        fails(f"{START} driver-a/p1/d1: {NEGATIVE}"),
+        at={"1.36 as released": takes("-1")},
+    ),
     "consumable-capacity-range-policy-request-above-int64-rejected": row(
         world([pool("p1", shareable("d1", STEPS_OF_2))], wants("18446744073709551616"), off=[FRACTIONS]),
         fails(TOO_LARGE),
