@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from case_values import Json, render_outcome
-from catalogue_world import Row
+from catalogue_world import RELEASED, Row
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.features import Features
@@ -18,8 +18,6 @@ from poolwright.allocation.held import Held
 from poolwright.allocation.outcome import Outcome
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.specs.document import parse_documents
-
-RELEASED = " as released"
 
 
 def list_runs(rows: Mapping[str, Row]) -> list[Any]:

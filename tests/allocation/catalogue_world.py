@@ -9,16 +9,18 @@ otherwise; the features of a release before that are those of them that it has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from case_values import Json
 from random_draw import BETA, LATER
 
+from poolwright.allocation.features import MINORS
 from poolwright.specs.quantity import parse_quantity
 
 Placement = str | Mapping[str, object]
 Value = str | int | bool | list[str] | list[int] | list[bool] | Json
+RELEASED: Final = " as released"
 ALL_NODES: Final = {"allNodes": True}
 _LATER_BETA: Final = {"fractional_capacity_range"}
 PER_DEVICE: Final = {"perDeviceNodeSelection": True}
@@ -62,22 +64,26 @@ class Row:
     """A world and what comes of it."""
 
     world: World
-    answer: Json
-    steps: int | None = None  # None: not what the row is about
-    # Where another release answers otherwise, by run: "1.36" does what 1.37 mended, "1.36 as released" doesn't.
-    at: Mapping[str, Json] = field(default_factory=dict)
-    # Runs of releases with an error that isn't followed even as released.
-    unlike: tuple[str, ...] = ()
+    answer: Json  # of 1.37
+    steps: int | None  # None: not what the row is about
+    # Of other runs, if they answer otherwise. "1.36" stands for earlier ones too, and does what 1.37 mended;
+    # "1.36 as released" doesn't.
+    at: Mapping[str, Json]
+    since: str  # the first minor release that knows what the row is about
+    unlike: tuple[str, ...]  # runs of releases with an error that isn't followed even as released
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The releases to run it with."""
-        usual = ("1.37", "1.36", "1.36 as released") if self.world.has_minor("1.36") else ("1.37",)
-        return tuple(run for run in dict.fromkeys((*usual, *self.at)) if run not in self.unlike)
+        """The runs of the row."""
+        minors = [minor for minor in MINORS if minor >= self.since and self.world.has_minor(minor)]
+        released = [f"1.36{RELEASED}"] if "1.36" in minors else []
+        return tuple(run for run in dict.fromkeys((*minors, *released, *self.at)) if run not in self.unlike)
 
     def expected(self, run: str) -> Json:
         """What a run gives, with the steps if they are said."""
-        answer = self.at.get(run, self.answer)
+        minor = run.removesuffix(RELEASED)
+        later = (one for one in MINORS[::-1] if minor <= one)
+        answer = next((self.at[one] for one in (run, *later) if one in self.at), self.answer)
         return answer if self.steps is None or answer["outcome"] == "error" else {**answer, "steps": self.steps}
 
 
@@ -87,10 +93,11 @@ def row(
     *,
     steps: int | None = None,
     at: Mapping[str, Json] | None = None,
+    since: str = "1.34",
     unlike: Sequence[str] = (),
 ) -> Row:
     """A row of a table."""
-    return Row(world=world, answer=answer, steps=steps, at=at or {}, unlike=tuple(unlike))
+    return Row(world=world, answer=answer, steps=steps, at=at or {}, since=since, unlike=tuple(unlike))
 
 
 # Pieces of objects

@@ -42,8 +42,9 @@ def takes(units: str) -> Json:
     return fits(given(got("req-0", "p1/d1", consumed={"units": units})))
 
 
-def at_136(answer: Json) -> dict[str, Json]:
-    return {"1.36": answer, "1.36 as released": answer}
+def as_released(answer: Json) -> dict[str, Json]:
+    """Until 1.36 releases take amounts as they are."""
+    return {f"{minor} as released": answer for minor in ("1.34", "1.35", "1.36")}
 
 
 STEPS_OF_2 = amount("4", "2", min="2", max="4", step="2")
@@ -64,7 +65,7 @@ AMOUNTS: dict[str, Row] = {
         world([pool("p1", shareable("d1", TENTHS))], wants("200m"), off=[FRACTIONS]), takes("1")
     ),
     "consumable-capacity-fractional-range-gate-enabled-round-up": row(
-        world([pool("p1", shareable("d1", TENTHS))], wants("250m")), takes("300m"), at=at_136(takes("1"))
+        world([pool("p1", shareable("d1", TENTHS))], wants("250m")), takes("300m"), at={"1.36": takes("1")}
     ),
     "rounded-to-the-next-step-of-a-million": row(
         world([pool("p1", shareable("d1", amount("10M", "1M", min="1M", step="1M")))], wants("1500k")), takes("2M")
@@ -92,7 +93,7 @@ AMOUNTS: dict[str, Row] = {
     "consumable-capacity-negative-request-aborts": row(
         world([pool("p1", shareable("d1", "10"))], wants("-5")),
         fails(f"{START} driver-a/p1/d1: {NEGATIVE}"),
-        at={"1.36 as released": takes("-5")},
+        at=as_released(takes("-5")),
     ),
     "consumable-capacity-fractional-range-request-below-the-minimum": row(
         world([pool("p1", shareable("d1", TENTHS))], wants("1500u")), takes("200m")
@@ -100,13 +101,13 @@ AMOUNTS: dict[str, Row] = {
     "consumable-capacity-fractional-range-request-between-thousandths": row(
         world([pool("p1", shareable("d1", amount("1", "1m", min="1m", step="1m")))], wants("1500u")),
         fails(FINER),
-        at=at_136(takes("1")),
+        at={"1.36": takes("1")},
     ),
     # A device of less than nothing, too, if all of it is taken.
     "consumable-capacity-negative-device-aborts": row(
         world([pool("p1", shareable("d1", "-1"))], [claim("claim-0", request("req-0"))]),
         fails(f"{START} driver-a/p1/d1: {NEGATIVE}"),
-        at={"1.36 as released": takes("-1")},
+        at=as_released(takes("-1")),
     ),
     "consumable-capacity-range-policy-request-above-int64-rejected": row(
         world([pool("p1", shareable("d1", STEPS_OF_2))], wants("18446744073709551616"), off=[FRACTIONS]),

@@ -123,6 +123,10 @@ def test_order(row: Row, run: str) -> None:
 # d1 stands in two slices of the pool.
 TWICE = [pool("p1", D1, part=1, of=2), pool("p1", D1, part=2, of=2)]
 LOCAL, REMOTE = "n1", "n2"
+# Until 1.34 a request for some devices is given them from a pool of which slices are missing, and an invalid pool is
+# the end of the attempt.
+GIVEN_FROM_WHAT_IS_THERE = {"1.34": fits(given("req-0 p1/d1"))}
+ENDS_THERE = {"1.34": fails("pool p1 is invalid: duplicate device name d1")}
 
 
 def old_and_new(old_on: str, new_on: str, *, new_parts: int) -> list[dict[str, object]]:
@@ -135,17 +139,21 @@ def old_and_new(old_on: str, new_on: str, *, new_parts: int) -> list[dict[str, o
 
 
 POOLS: dict[str, Row] = {
-    "obsolete-slice": row(world([pool("p1", D1, of=2), pool("p1", D1, generation=2, of=2)], [ONE]), NONE),
-    "duplicate-slice": row(world(TWICE, [ONE]), INVALID_POOLS),
-    "no-allocation-from-incomplete-pools": row(world([pool("p1", D1, of=2)], [ONE]), NONE),
+    "obsolete-slice": row(
+        world([pool("p1", D1, of=2), pool("p1", D1, generation=2, of=2)], [ONE]), NONE, at=GIVEN_FROM_WHAT_IS_THERE
+    ),
+    "duplicate-slice": row(world(TWICE, [ONE]), INVALID_POOLS, at=ENDS_THERE),
+    "no-allocation-from-incomplete-pools": row(world([pool("p1", D1, of=2)], [ONE]), NONE, at=GIVEN_FROM_WHAT_IS_THERE),
     "invalid-pool-is-ok-if-devices-can-be-allocated-from-other": row(
         world([*TWICE, pool("p2", device("d2"))], [ONE]), fits(given("req-0 p2/d2"))
     ),
     "invalid-pool-is-error-if-no-other-device-can-be-allocated": row(
-        world([*TWICE, pool("p2", device("d2"))], [ONE], held=[held("p2/d2")]), INVALID_POOLS
+        world([*TWICE, pool("p2", device("d2"))], [ONE], held=[held("p2/d2")]), INVALID_POOLS, at=ENDS_THERE
     ),
     "multi-host-resource-pool-with-stale-slice-for-current-node": row(
-        world([pool("p1", D1, of=2), pool("p1", device("d2"), on="n2", generation=2, of=2)], [ONE]), NONE
+        world([pool("p1", D1, of=2), pool("p1", device("d2"), on="n2", generation=2, of=2)], [ONE]),
+        NONE,
+        at=GIVEN_FROM_WHAT_IS_THERE,
     ),
     # A set that is complete on the node isn't compared with what other nodes have.
     "multi-host-resource-pool-complete-update-from-node-1-to-node-2": row(
@@ -158,7 +166,7 @@ POOLS: dict[str, Row] = {
         world(old_and_new(LOCAL, REMOTE, new_parts=1), [ONE]), fits(given("req-0 p1/d1"))
     ),
     "multi-host-resource-pool-incomplete-update-from-node-2-to-node-1": row(
-        world(old_and_new(REMOTE, LOCAL, new_parts=1), [ONE]), NONE
+        world(old_and_new(REMOTE, LOCAL, new_parts=1), [ONE]), NONE, at=GIVEN_FROM_WHAT_IS_THERE
     ),
 }
 
@@ -239,6 +247,7 @@ ALL_DEVICES: dict[str, Row] = {
     "allocation-mode-all-with-multi-host-resource-pool": row(
         world([pool("p1", D1, of=2), pool("p1", device("d2"), on="n2", part=2, of=2)], [ALL_OF_A]),
         fits(given("req-0 p1/d1")),
+        at={"1.34": ALL_IN_USE},  # it never looks at other nodes' slices
     ),
 }
 

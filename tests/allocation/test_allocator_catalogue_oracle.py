@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from case_values import Json, normalise
-from catalogue_run import RELEASED, answer, minor_of
-from catalogue_world import Row
+from catalogue_run import answer, minor_of
+from catalogue_world import RELEASED, Row
 from upstream_allocator import ask_upstream, build_upstream
 
+from poolwright.allocation.features import MINORS
+
 MODULES = sorted(path.stem for path in Path(__file__).parent.glob("test_allocator_*.py") if path != Path(__file__))
-MINORS = ("1.34", "1.35", "1.36", "1.37")
 
 
 def collect_rows() -> dict[str, Row]:

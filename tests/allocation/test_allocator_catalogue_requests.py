@@ -279,7 +279,7 @@ ERRORS: dict[str, Row] = {
     "derived-attributes-disabled": row(
         world([pool("p1", D1)], wants(derived={"driver-a/node": "1"})),
         fails(f"{START}: cannot handle request with derived attributes, the feature is disabled"),
-        unlike=["1.36", "1.36 as released"],  # whose API has none
+        since="1.37",  # whose API has none
     ),
     # A device that comes before the solution is looked at, and its error ends the attempt; one that comes after isn't.
     "CEL-error-before-the-solution": row(

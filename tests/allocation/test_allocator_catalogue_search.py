@@ -253,7 +253,7 @@ COMPATIBILITY: dict[str, Row] = {
     "compatibility-groups-disabled-skips-grouped-pool": row(
         world([*grouped(part("d1", "mig")), *grouped(part("d2"), name="p2")], [ONE]),
         fits(given("req-0 p2/d2")),
-        unlike=["1.36", "1.36 as released"],  # whose API has no groups
+        since="1.37",  # whose API has no groups
     ),
     "compatibility-groups-disabled-skips-ungrouped-device-in-grouped-pool": row(
         world(
@@ -265,7 +265,7 @@ COMPATIBILITY: dict[str, Row] = {
             [ONE],
         ),
         NONE,
-        unlike=["1.36", "1.36 as released"],
+        since="1.37",
     ),
 }
 
@@ -285,9 +285,7 @@ NODE_OPERATIONS: dict[str, Row] = {
     ),
     "optional-node-operations-missing-feature": row(world(SKIPS, [ONE], on=[OPERATIONS]), NONE),
     # The implementation that runs by default has never heard of them, unlike the one that runs with other alpha gates.
-    "optional-node-operations-disabled": row(
-        world(SKIPS, [ONE], node=ABLE), fits(given("req-0 p1/d1")), unlike=["1.36", "1.36 as released"]
-    ),
+    "optional-node-operations-disabled": row(world(SKIPS, [ONE], node=ABLE), fits(given("req-0 p1/d1")), since="1.37"),
     "optional-node-operations-disabled-beside-another-alpha-gate": row(
         world(SKIPS, [ONE], node=ABLE, on=[GROUPS]), NONE
     ),
