@@ -76,7 +76,7 @@ class Row:
     def runs(self) -> tuple[str, ...]:
         """The runs of the row."""
         minors = [minor for minor in MINORS if minor >= self.since and self.world.has_minor(minor)]
-        released = [f"1.36{RELEASED}"] if "1.36" in minors else []
+        released = [f"{minor}{RELEASED}" for minor in minors if minor == "1.36" or minor in self.at]
         return tuple(run for run in dict.fromkeys((*minors, *released, *self.at)) if run not in self.unlike)
 
     def expected(self, run: str) -> Json:

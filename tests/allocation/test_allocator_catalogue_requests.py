@@ -160,7 +160,7 @@ NODES: dict[str, Row] = {
         ),
     ),
     "partitionable-devices-disabled-per-device-node-selection": row(
-        world([SIX_AND_FOUR], [SIX_OR_FOUR], off=["partitionable_devices"]), NONE
+        world([SIX_AND_FOUR], [SIX_OR_FOUR], off=["partitionable_devices"]), NONE, at={"1.34": NONE}
     ),
 }
 

@@ -112,9 +112,10 @@ class PoolIndex:
 
     def _is_known(self, one: ResourceSlice) -> bool:
         """Whether the allocator looks at a slice at all."""
+        partitions = self._features.partitionable_devices
         if self._features.key == 34:
-            return True
-        if not self._features.partitionable_devices and (one.placement.per_device or one.shared_counters):
+            return partitions or not one.placement.per_device
+        if not partitions and (one.placement.per_device or one.shared_counters):
             return False
         return self._features.compatibility_groups or not _has_groups(one)
 
