@@ -183,6 +183,6 @@ class Search:
             frame.undo = None
 
     def _look(self) -> None:
-        self.looks += 1
-        if self.looks > self.max_looks:
+        if self.looks >= self.max_looks:
             raise SearchLimitError
+        self.looks += 1
