@@ -15,6 +15,7 @@ from test_allocator_catalogue_oracle import collect_rows
 OTHER_TESTS = {
     "interrupt": ("test_allocator_catalogue_search", "test_interrupt"),
     "add-sub-allocating-consumed-capacity": ("test_allocator_catalogue_amounts", "test_room_beside_what_is_taken"),
+    "insert-remove-allocating-consumed-capacity-collection": ("test_allocator_properties", "test_held_is_undone"),
     "get-consumed-capacity-from-request": ("test_allocator_catalogue_amounts", "test_what_a_request_comes_to"),
     "violate-capacity-sharing": ("test_allocator_catalogue_amounts", "test_what_a_request_comes_to"),
     "calculate-consumed-capacity": ("test_allocator_catalogue_amounts", "test_what_a_request_comes_to"),

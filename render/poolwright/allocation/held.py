@@ -25,6 +25,7 @@ class Held:
         self._dedicated: Counter[DeviceId] = Counter()
         self._shares: dict[DeviceId, Counter[str]] = {}
         self._consumed: dict[DeviceId, dict[str, int]] = {}
+        self._consumers: Counter[DeviceId] = Counter()  # shares that say what they take, though it may be nothing
         self._versions: Counter[PoolId] = Counter()
 
     def add(self, allocation: Allocation) -> None:
@@ -80,5 +81,6 @@ class Held:
         consumed = self._consumed.setdefault(device, {})
         for name, amount in (result.consumed_capacity or {}).items():
             consumed[name] = consumed.get(name, 0) + by * amount.nano
-        if by < 0 and not any(consumed.values()):
-            del self._consumed[device]
+        self._consumers[device] += by
+        if not self._consumers[device]:
+            del self._consumers[device], self._consumed[device]
