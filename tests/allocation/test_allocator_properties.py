@@ -109,21 +109,36 @@ def hold_more(case: Json, allocator: Allocator, node: Node, held: Held) -> int:
     return served
 
 
-# kube-scheduler's plugin rests on nothing of the kind, but Placer does when it remembers who was told no.
+def whole_devices(case: Json, rng: random.Random) -> Allocation:
+    """One to three of the devices there are, whoever has them."""
+    specs = [one["spec"] for one in case["slices"]]
+    ids = [(spec["driver"], spec["pool"]["name"], one["name"]) for spec in specs for one in spec.get("devices", ())]
+    chosen = rng.sample(ids, min(len(ids), rng.randint(1, 3)))
+    return Allocation(
+        devices=tuple(
+            AllocatedDevice(request="r", driver=driver, pool=name, device=one) for driver, name, one in chosen
+        )
+    )
+
+
+# Placer rests on it when it remembers who was told no.
 @pytest.mark.parametrize("minor", MINORS)
 def test_a_no_stays_a_no_when_more_is_held(minor: str) -> None:
     asked = 0
-    for seed in range(180):
+    for seed in range(240):
         case = build_case(seed, minor)
         allocator, node, claims, held = build_world(case, features_of(case))
         if not isinstance(allocator.allocate(node, claims, held, max_looks=FEW_LOOKS), NotAllocated):
             continue
-        if not hold_more(case, allocator, node, held):
-            continue
-        asked += 1
-        later = allocator.allocate(node, claims, held, max_looks=FEW_LOOKS)
-        assert isinstance(later, NotAllocated), (case["id"], render_outcome(later))
-    assert asked > 25
+        for how in ("whole", "claims"):
+            if how == "whole":
+                held.add(whole_devices(case, random.Random(seed)))
+            elif not hold_more(case, allocator, node, held):
+                continue
+            asked += 1
+            later = allocator.allocate(node, claims, held, max_looks=FEW_LOOKS)
+            assert isinstance(later, NotAllocated), (case["id"], how, render_outcome(later))
+    assert asked > 80
 
 
 # Placing one after the other
