@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from poolwright.allocation.answer_schema import answer_schema
 from poolwright.catalog.facts import FACT_TABLES
 from poolwright.catalog.tables.cells import build_cells
 from poolwright.files.facts import read_facts
@@ -35,9 +36,10 @@ def main() -> int:
 
 def render_reference() -> Iterator[tuple[str, str]]:
     """Each reference file's name and text."""
-    for kind in KINDS:
-        yield f"schemas/{kind.lower()}.json", json.dumps(build_schema(kind), indent=2, ensure_ascii=False) + "\n"
-    yield "schemas/findinglist.json", json.dumps(finding_list_schema(), indent=2, ensure_ascii=False) + "\n"
+    schemas = {kind: build_schema(kind) for kind in KINDS}
+    schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema()}
+    for kind, schema in schemas.items():
+        yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())
     yield "specs.md", "".join(_render_specs())
     yield "facts.md", "".join(_render_facts())
