@@ -17,7 +17,7 @@ from poolwright.allocation.claim import ALL, EXACT_COUNT, Claim, ClaimRequest, C
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects, Placed, TaintRule
 from poolwright.allocation.pod import Pod, Workload
 from poolwright.allocation.refusals import Refusal, refuse_limit, refuse_names
-from poolwright.allocation.slice_rules import check_slice
+from poolwright.allocation.slice_rules import check_slice, find_shared_names
 from poolwright.specs.finding import Finding, sort_findings
 from poolwright.specs.place import FieldPath
 from poolwright.specs.quantity import NANO
@@ -88,8 +88,9 @@ def _check_each(objects: ClusterObjects, minor: str) -> Iterator[tuple[Placed[An
         yield claim, problems
     for template in objects.templates:
         yield template, list(_check_claim(template, objects))
+    shared = find_shared_names(objects.slices)
     for one in objects.slices:
-        yield one, list(check_slice(one, minor))
+        yield one, [*check_slice(one, minor), *([shared[id(one)]] if id(one) in shared else [])]
     for pod in objects.pods:
         yield pod, list(_check_pod(pod, ()))
     for workload in objects.workloads:

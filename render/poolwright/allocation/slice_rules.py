@@ -1,8 +1,8 @@
-"""What the API server refuses of ResourceSlices, as far as a claim's answer can depend on it."""
+"""What is wrong with ResourceSlices, as far as a claim's answer can depend on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from poolwright.allocation.cluster_objects import Placed
@@ -49,6 +49,47 @@ def check_slice(placed: Placed[ResourceSlice], minor: str) -> Iterator[Finding]:
         ):
             if count > bound:
                 yield refuse_limit(Refusal(placed, ("spec", "devices", index, name), _RULE), name, count, bound)
+
+
+def find_shared_names(slices: Sequence[Placed[ResourceSlice]]) -> Mapping[int, Finding]:
+    """Devices of one driver, pool and name on several nodes; a finding for each pool, by the identity of its slice.
+
+    On one node they make their pool invalid, and the allocator says so.
+    """
+    newest: dict[tuple[str, str], int] = {}
+    for placed in slices:
+        key = (placed.value.driver, placed.value.pool)
+        newest[key] = max(newest.get(key, 0), placed.value.generation)
+    nodes: dict[tuple[str, str, str], dict[str, Placed[ResourceSlice]]] = {}
+    for placed in slices:
+        one = placed.value
+        if one.generation != newest[one.driver, one.pool]:
+            continue
+        for device in one.devices:
+            node = (device.placement or one.placement).node_name
+            if node:
+                nodes.setdefault((one.driver, one.pool, device.name), {}).setdefault(node, placed)
+    found: dict[int, Finding] = {}
+    pools: set[tuple[str, str]] = set()
+    for (driver, pool, name), places in nodes.items():
+        if len(places) > 1 and (driver, pool) not in pools:
+            pools.add((driver, pool))
+            second = list(places.values())[1]
+            found[id(second)] = _build_shared(f"{driver}/{pool}/{name}", sorted(places), second)
+    return found
+
+
+def _build_shared(title: str, nodes: Sequence[str], placed: Placed[ResourceSlice]) -> Finding:
+    more = f" and {len(nodes) - 3} more" if len(nodes) > 3 else ""
+    return Finding(
+        code="device-name-shared",
+        severity="warning",
+        place=placed.locate(("spec", "devices")),
+        what=f"device {title} is published from {len(nodes)} nodes: {', '.join(nodes[:3])}{more}",
+        why="a device is known by driver, pool and name alone: while one of these is allocated, all of them are held",
+        rule="k8s.io/dynamic-resource-allocation structured",
+        fix="give each node's devices a pool of their own, named after the node",
+    )
 
 
 def _is_advanced(device: Device) -> bool:

@@ -152,6 +152,10 @@ CODES: Final[dict[str, str]] = {
         "The configuration of a claim or class can't be handed to its driver, or the driver would refuse it on the "
         "node."
     ),
+    "device-name-shared": (
+        "Devices on several nodes have the same driver, pool and name. Kubernetes knows a device by nothing else: once "
+        "one of them is allocated, all are held."
+    ),
     "disk-error": (
         "The file system refused an operation. What was written before is whole; the next run finishes the rest."
     ),
