@@ -6,16 +6,13 @@ import difflib
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from poolwright.allocation.allocate import allocate
+from poolwright.allocation.allocate import allocate_given
 from poolwright.allocation.answer_json import render_answer_json
 from poolwright.allocation.answer_text import render_answer_text
 from poolwright.allocation.assumptions import Options
 from poolwright.allocation.cluster_objects import ClusterObjects
-from poolwright.allocation.features import MINORS, build_features
-from poolwright.allocation.gated_fields import strip_gated
+from poolwright.allocation.features import MINORS
 from poolwright.allocation.parse_objects import parse_objects
-from poolwright.allocation.server_rules import drop_refused
-from poolwright.allocation.taint_rules import apply_rules, are_rules_on
 from poolwright.catalog.facts import Facts
 from poolwright.cli.object_files import build_empty, read_object_files
 from poolwright.cli.output import say, tell
@@ -56,16 +53,12 @@ def run_allocate(
     if isinstance(said, str):
         return _refuse(said)
     effective = facts.effective_gates(asked, said)
-    features = build_features(asked, effective)
-    stripped, notes = strip_gated(_read_objects(files), effective)
-    objects, refused, found = drop_refused(stripped, minor=asked)
-    if are_rules_on(asked, effective):
-        objects = apply_rules(objects, asked)
+    objects = _read_objects(files)
     options = Options(pod=_parse_pod(pod), node=node, each_alone=each_alone)
     problem = _check_asked(objects, options)
     if problem:
         return _refuse(problem)
-    answer = allocate(objects, features, gates=said, refused=refused, notes=(*notes, *found), options=options)
+    answer = allocate_given(objects, minor=asked, effective=effective, gates=said, options=options)
     if form == "json":
         say(render_answer_json(answer))
     else:

@@ -9,14 +9,16 @@ from poolwright.allocation.answer import Answer, ClaimAnswer, ClaimOutcome, Subj
 from poolwright.allocation.assumptions import Options, list_assumptions
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
-from poolwright.allocation.features import Features
+from poolwright.allocation.features import Features, build_features
+from poolwright.allocation.gated_fields import strip_gated
 from poolwright.allocation.outcome import GaveUp
 from poolwright.allocation.placing import Placement, Placer
 from poolwright.allocation.reasons.explain import explain
 from poolwright.allocation.reasons.reason import Reason
-from poolwright.allocation.server_rules import ObjectKey
+from poolwright.allocation.server_rules import ObjectKey, drop_refused
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import build_subjects
+from poolwright.allocation.taint_rules import apply_rules, are_rules_on
 from poolwright.catalog.inventory import Node
 from poolwright.specs.finding import Finding
 
@@ -52,6 +54,28 @@ def allocate(
         assumptions=list_assumptions(objects, subjects, features, options),
         notes=(*objects.notes, *notes),
     )
+
+
+def allocate_given(
+    objects: ClusterObjects,
+    *,
+    minor: str,
+    effective: Mapping[str, bool],
+    gates: Mapping[str, bool],
+    options: Options = Options(),  # noqa: B008 - a frozen value
+) -> Answer:
+    """What becomes of pods and claims as somebody wrote them, or as an API server printed them.
+
+    minor:     of Kubernetes, one of MINORS.
+    effective: every gate of that version as it is set.
+    gates:     those of them that were set otherwise than by default.
+    """
+    stripped, dropped = strip_gated(objects, effective)
+    stored, refused, found = drop_refused(stripped, minor=minor)
+    if are_rules_on(minor, effective):
+        stored = apply_rules(stored, minor)
+    features = build_features(minor, effective)
+    return allocate(stored, features, gates=gates, refused=refused, notes=(*dropped, *found), options=options)
 
 
 def list_nodes(objects: ClusterObjects) -> tuple[Node, ...]:
@@ -146,7 +170,7 @@ def _is_asked(subject: Subject, options: Options) -> bool:
 def _judge(placement: Placement) -> ClaimOutcome:
     if placement.is_placed:
         return "allocated" if placement.node is not None or not placement.found else "alreadyAllocated"
-    if placement.error is not None:
+    if placement.error is not None or placement.subject.is_refused:
         return "error"
     return "gaveUp" if any(isinstance(answer, GaveUp) for answer in placement.answers.values()) else "unsatisfied"
 

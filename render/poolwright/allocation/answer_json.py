@@ -131,4 +131,5 @@ def _part(part: Part) -> _Json:
         "have": list(part.have),
         "holders": list(part.holders),
         "examples": list(part.examples),
+        "hint": part.hint,
     }

@@ -179,6 +179,7 @@ def _part_schema() -> _Json:
             "have": _list("What they have instead, the most frequent first.", _text("Values.")),
             "holders": _list("Claims that are in the way.", _text("Namespace and name.")),
             "examples": _list("Some of them.", _text("driver/pool/device.")),
+            "hint": _text("How to mend it, if that is known."),
         },
     )
 

@@ -9,6 +9,7 @@ from poolwright.allocation.answer import Answer, ClaimAnswer, SubjectAnswer
 from poolwright.allocation.claim import AllocatedDevice
 from poolwright.allocation.reasons.reason import Reason
 
+LONE: Final = "ResourceClaim"  # the kind of a subject that is no pod
 MAX_REASONS: Final = 8  # of a pod; all of them are in the JSON form
 _WORDS: Final = {
     "allocated": "allocated",
@@ -61,15 +62,20 @@ def _render_reason(reason: Reason, *, several: bool) -> str:
 
 
 def _render_counts(answer: Answer) -> str:
-    total = len(answer.subjects)
+    if not answer.subjects:
+        return "nothing waits for devices: no pod with claims, and no claim without a pod"
+    lone = sum(subject.kind == LONE for subject in answer.subjects)
+    kinds = [_count(len(answer.subjects) - lone, "pod"), _count(lone, "claim without a pod", "claims without a pod")]
     counts = [
         f"{count} {word}"
         for outcome, word in _WORDS.items()
         if (count := sum(subject.outcome == outcome for subject in answer.subjects))
     ]
-    if not total:
-        return "nothing waits for devices: no pod with claims, and no claim without a pod"
-    return f"{total} pod{'s' if total != 1 else ''} and lone claims: {', '.join(counts)}"
+    return f"{', '.join(kind for kind in kinds if kind)}: {', '.join(counts)}"
+
+
+def _count(count: int, one: str, many: str = "") -> str:
+    return "" if not count else f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def _render_assumptions(answer: Answer) -> Iterator[str]:

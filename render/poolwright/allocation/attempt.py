@@ -169,7 +169,8 @@ class Attempt:
         for pool in pools.pools:
             if pool.state != "usable":
                 state = "currently being updated" if pool.state == "incomplete" else "currently invalid"
-                raise self._stop(need, f"asks for all devices, but resource pool {'/'.join(pool.id)} is {state}")
+                what = f"asks for all devices, but resource pool {'/'.join(pool.id)} is {state}"
+                raise self._stop(need, what, hint=_say_pool(pool))
             for candidate in pool.candidates:
                 if not self._is_selectable(need, pool, candidate):
                     continue
@@ -255,9 +256,9 @@ class Attempt:
             return True
         return isinstance(consumed, dict) and has_room(candidate.device, consumed, held or NO_CAPACITY, taken)
 
-    def _stop(self, need: Need, what: str, device: DeviceId | None = None) -> _StopError:
+    def _stop(self, need: Need, what: str, device: DeviceId | None = None, *, hint: str = "") -> _StopError:
         message = f"claim {self._claims[need.claim].title}, request {need.request.name}: {what}"
-        return _StopError(AttemptError(message=message, claim=need.claim, device=device))
+        return _StopError(AttemptError(message=message, claim=need.claim, device=device, hint=hint))
 
     def _selector_error(
         self, need: Need, candidate: Candidate, owner: str, text: str, problem: SelectorProblem
@@ -272,6 +273,13 @@ class Attempt:
             selector_of=owner if owner.startswith("class") else f"request {need.name}: {owner}",
             hint=problem.hint,
         )
+
+
+def _say_pool(pool: Pool) -> str:
+    """What is wrong with a pool that ends an attempt; until 1.37 it does so on every node."""
+    if pool.state == "invalid":
+        return f"{pool.reason}: nothing of the pool is given until its driver publishes it otherwise"
+    return f"{pool.reason}, a moment of this node: ask again once its driver has published the others"
 
 
 def _say_constraint(candidate: Candidate) -> str:

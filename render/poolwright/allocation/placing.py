@@ -75,6 +75,7 @@ class Placer:
             self._users[claim_key(claim)] = set(claim.reserved_for)
             if claim.allocation is not None:
                 self.hold(claim_key(claim), claim.allocation)
+        self.before = frozenset(self.allocations)  # claims that had devices before anything was placed
 
     def hold(self, key: ClaimKey, allocation: Allocation) -> None:
         """A claim has been given these devices."""

@@ -22,12 +22,13 @@ class Subject:
     uid: str = ""
     claims: tuple[Claim, ...] = ()  # in the pod's order, each as it was given; shared ones are equal in name
     problem: str = ""  # set: it can't be placed whatever the nodes have
+    is_refused: bool = False  # the problem is that the API server doesn't store it, or something that it uses
+    hint: str = ""  # how to mend the problem, if that is known
     node_selector: Mapping[str, str] = field(default_factory=dict)
     node_affinity: Mapping[str, Plain] | None = None  # the required part, a v1 NodeSelector
     tolerations: tuple[Toleration, ...] = ()  # of node taints
-    plugin_resources: tuple[
-        str, ...
-    ] = ()  # extended resources; where a node's device plugin offers one, that serves it
+    # Extended resources; where a node's device plugin offers one, that serves it.
+    plugin_resources: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

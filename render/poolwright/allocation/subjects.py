@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypedDict
 
 from poolwright.allocation.claim import Claim
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
@@ -56,6 +56,12 @@ def build_subjects(
     )
 
 
+class _Described(TypedDict):
+    problem: str
+    is_refused: bool
+    hint: str
+
+
 class _Builder:
     def __init__(self, objects: ClusterObjects, features: Features, refused: Mapping[ObjectKey, Finding]) -> None:
         self._refused = refused
@@ -75,9 +81,9 @@ class _Builder:
         owner: the name of its workload, if it is one that the workload has yet to make.
         """
         claims: list[Claim] = []
-        problem = self._say_refused("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
-        if pod.scheduling_gates and not problem:
-            problem = f"the pod waits for its gates: {', '.join(pod.scheduling_gates)}"
+        problem = self._find_refusal("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
+        if pod.scheduling_gates and problem is None:
+            problem = _Problem(f"the pod waits for its gates: {', '.join(pod.scheduling_gates)}")
         for entry in pod.claims:
             claim, wrong = self._find_claim(pod, entry)
             problem = problem or wrong
@@ -94,7 +100,7 @@ class _Builder:
             name=pod.name,
             uid=pod.uid,
             claims=tuple(claims),
-            problem=problem,
+            **_describe(problem),
             node_selector=pod.node_selector,
             node_affinity=pod.affinity,
             tolerations=pod.tolerations,
@@ -121,7 +127,7 @@ class _Builder:
                     namespace=claim.namespace,
                     name=claim.name,
                     claims=(claim,),
-                    problem=self._say_refused("ResourceClaim", *key),
+                    **_describe(self._find_refusal("ResourceClaim", *key)),
                 )
 
     def _list_missing(self, workload: Workload, there: int) -> Iterator[Subject]:
@@ -142,41 +148,57 @@ class _Builder:
                     if subject.claims or subject.problem:
                         yield subject
 
-    def _find_claim(self, pod: Pod, entry: PodClaim) -> tuple[Claim | None, str]:
-        """The claim behind an entry of a pod, or what the scheduler says of it. None without words: it needs none."""
+    def _find_claim(self, pod: Pod, entry: PodClaim) -> tuple[Claim | None, _Problem | None]:
+        """The claim behind an entry of a pod, and what stands against it. None and None: the entry needs no claim."""
         if entry.claim_name is not None:
             claim = self._claims.get((pod.namespace, entry.claim_name))
             if claim is None:
-                return None, f'resourceclaim "{entry.claim_name}" not found'
-            refused = "" if claim.allocation else self._say_refused("ResourceClaim", pod.namespace, claim.name)
-            return claim, refused
+                return None, _Problem(f'resourceclaim "{entry.claim_name}" not found')
+            return claim, None if claim.allocation else self._find_refusal("ResourceClaim", pod.namespace, claim.name)
         if entry.name in pod.claim_names:
             name = pod.claim_names[entry.name]
             if name is None:
-                return None, ""
+                return None, None
             claim = self._claims.get((pod.namespace, name))
-            return claim, self._check_owner(pod, claim, name)
+            return claim, _check_owner(pod, claim, name)
         template = self._templates.get((pod.namespace, entry.template_name or ""))
         if template is None:
-            return None, f'resourceclaimtemplate "{entry.template_name}" not found, so the claim isn\'t created'
-        refused = self._say_refused("ResourceClaimTemplate", pod.namespace, template.name)
+            what = f'resourceclaimtemplate "{entry.template_name}" not found, so the claim isn\'t created'
+            return None, _Problem(what)
+        refused = self._find_refusal("ResourceClaimTemplate", pod.namespace, template.name)
         return template.build_claim(f"{pod.name}-{entry.name}", owner=pod.uid or None), refused
 
-    def _say_refused(self, kind: str, namespace: str, name: str) -> str:
+    def _find_refusal(self, kind: str, namespace: str, name: str) -> _Problem | None:
         finding = self._refused.get((kind, namespace, name))
         if finding is None:
-            return ""
-        return f'{kind.lower()} "{name}" is refused by the API server: {finding.what} ({finding.why})'
-
-    def _check_owner(self, pod: Pod, claim: Claim | None, name: str) -> str:
-        if claim is None:
-            return f'resourceclaim "{name}" not found'
-        if claim.owner is not None and pod.uid and claim.owner != pod.uid:
-            return f'resourceclaim "{name}" was not created for the pod: the pod is not its owner'
-        return ""
+            return None
+        what = f'refused by the API server, {kind.lower()} "{name}": {finding.what}'
+        return _Problem(what, is_refused=True, hint=finding.fix)
 
     def _find_extended(self, pod: Pod) -> tuple[Claim | None, tuple[str, ...]]:
         """The claim for a pod's extended resources, and which ones it serves."""
         if pod.extended_claim is not None:
             return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
         return build_extended_claim(pod, self._classes, self._features)
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What stands against a subject whatever the nodes have."""
+
+    what: str
+    is_refused: bool = False
+    hint: str = ""
+
+
+def _describe(problem: _Problem | None) -> _Described:
+    found = problem or _Problem("")
+    return {"problem": found.what, "is_refused": found.is_refused, "hint": found.hint}
+
+
+def _check_owner(pod: Pod, claim: Claim | None, name: str) -> _Problem | None:
+    if claim is None:
+        return _Problem(f'resourceclaim "{name}" not found')
+    if claim.owner is not None and pod.uid and claim.owner != pod.uid:
+        return _Problem(f'resourceclaim "{name}" was not created for the pod: the pod is not its owner')
+    return None

@@ -11,9 +11,13 @@ from typing import Final
 from poolwright.allocation.selectors import SelectorCache, SelectorProblem
 from poolwright.catalog.cel import Call, CelError, CelExpression, Read, find_reads, parse_cel, render_cel
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device
-from poolwright.specs.quantity import Quantity
+from poolwright.specs.quantity import Quantity, parse_quantity
 
 MAX_HAVE: Final = 3
+_AT_LEAST: Final = re.compile(
+    r'device\.capacity\["(?P<domain>[^"\\]*)"\](?:\.|\[")(?P<name>\w+)(?:"\])?'
+    r'\.compareTo\(quantity\("(?P<amount>[^"\\]*)"\)\) >=? 0'
+)
 _ORDER_SIGNS: Final = {"isGreaterThan": ">", "isLessThan": "<"}
 
 
@@ -28,12 +32,14 @@ def find_failing_clause(text: str, device: Device, selectors: SelectorCache) -> 
     if isinstance(answer, SelectorProblem):
         return answer
     clauses = split_clauses(text)
+    if len(clauses) == 1:
+        return clauses[0]
     return next((clause for clause in clauses if selectors.matches(clause, device) is False), text)
 
 
 @lru_cache(maxsize=4096)  # a fleet has few selectors
 def split_clauses(text: str) -> tuple[str, ...]:
-    """The operands of a selector's outermost `&&`, each in the normal form; the selector itself if it has none."""
+    """The operands of a selector's outermost `&&`, or the selector alone if it has none; each in the normal form."""
     try:
         root = parse_cel(text).root
     except CelError:
@@ -41,7 +47,28 @@ def split_clauses(text: str) -> tuple[str, ...]:
     match root:
         case Call(function="_&&_", args=args):
             return tuple(render_cel(CelExpression(root=arg, result="bool", text="")) for arg in args)
-    return (text,)
+    return (render_cel(CelExpression(root=root, result="bool", text="")),)
+
+
+@lru_cache(maxsize=4096)
+def is_about_driver(clause: str) -> bool:
+    """Whether a clause reads nothing of a device but its driver."""
+    try:
+        reads = find_reads(parse_cel(clause))
+    except CelError:
+        return False
+    return bool(reads) and all(read.kind == "driver" for read in reads)
+
+
+def find_bound(clause: str) -> tuple[tuple[str, str], Quantity] | None:
+    """Of a clause that asks for at least so much of a capacity: its domain and name, and the amount."""
+    found = _AT_LEAST.fullmatch(clause)
+    if found is None:
+        return None
+    try:
+        return (found["domain"], found["name"]), parse_quantity(found["amount"])
+    except ValueError:
+        return None
 
 
 def list_values(clause: str, devices: Iterable[Device]) -> tuple[str, ...]:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
 from poolwright.allocation.constraints import find_attribute
-from poolwright.allocation.outcome import AttemptError, GaveUp, NotAllocated
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
 from poolwright.allocation.placing import Barred, Placement, Placer
-from poolwright.allocation.reasons.clauses import say_attribute
+from poolwright.allocation.reasons.clauses import is_about_driver, say_attribute, split_clauses
 from poolwright.allocation.reasons.devices import DeviceReasons
 from poolwright.allocation.reasons.holders import Holders
 from poolwright.allocation.reasons.reason import Reason
 from poolwright.allocation.reasons.trials import Trials, drop_constraint, keep_request, lower_count
 from poolwright.allocation.subject import claim_key
 from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import Device
 
 MAX_NAMED: Final = 3  # nodes, values and the like that a line names
+MAX_TOGETHER: Final = 8  # claims that are tried to be released together
 _BLOCKED: Final = ("held", "room", "counters")
 
 
@@ -28,7 +31,7 @@ def explain(placer: Placer, placement: Placement) -> tuple[Reason, ...]:
     Cost:   as trying the subject some hundred times at most.
     """
     if placement.problem:
-        return (Reason(kind="claim", line=placement.problem),)
+        return (Reason(kind="claim", line=placement.problem, hint=placement.subject.hint),)
     return tuple(_Explanation(placer, placement).list_reasons())
 
 
@@ -48,10 +51,14 @@ class _Explanation:
         if gave_up:
             yield _build_gave_up(gave_up)
         funnels = [self._devices.explain(*entry, self._asked) for entry in self._list_requests()] if self._asked else []
+        pools = list(self._list_pools())
+        if any(map(_is_empty, funnels)):  # then it's the pools that decide
+            yield from pools
+            pools = []
         yield from sorted(funnels, key=lambda reason: not _is_short(reason))
         if self._asked and not any(map(_is_short, funnels)):
             yield from self._list_conflicts()
-        yield from self._list_pools()
+        yield from pools
         yield from self._list_bars()
         yield from self._list_mends(funnels)
 
@@ -72,25 +79,51 @@ class _Explanation:
         found: dict[tuple[str, str], tuple[AttemptError, list[str]]] = {}
         for name, answer in self._placement.answers.items():
             if isinstance(answer, AttemptError):
-                found.setdefault((answer.message, answer.hint), (answer, []))[1].append(name)
+                found.setdefault((_say_any_device(answer), answer.selector), (answer, []))[1].append(name)
         for answer, names in found.values():
             claim = "" if answer.claim is None else self._claims[answer.claim].title
-            line = f"the attempt ends on {_say_nodes(names)}: {answer.message}"
+            quoted = f"; that is {answer.selector_of}: {answer.selector}" if answer.selector else ""
+            line = f"the attempt ends on {_say_nodes(names)}: {answer.message}{quoted}"
             yield Reason(kind="error", line=line, claim=claim, nodes=tuple(names), hint=answer.hint)
 
     def _list_pools(self) -> Iterator[Reason]:
-        found: dict[tuple[str, str], list[str]] = {}
+        found: dict[str, tuple[list[str], list[str]]] = {}
         for node in self._asked:
             pools = self._placer.allocator.pools(node)
-            for pool in pools.pools:
-                if pool.state != "usable" and not pool.candidates:
-                    found.setdefault(("/".join(pool.id), f"is {pool.state}: {pool.reason}"), []).append(node.name)
-            for pool_id in pools.obsolete:
-                newer = "is obsolete: a newer generation has no slice for the node yet"
-                found.setdefault(("/".join(pool_id), newer), []).append(node.name)
-        for (title, what), names in found.items():
-            line = f"pool {title} {what}; nothing of it is given on {_say_nodes(names)}"
-            yield Reason(kind="pool", line=line, nodes=tuple(names))
+            unusable = [
+                (pool.id, f"{pool.state}: {pool.reason}")
+                for pool in pools.pools
+                if pool.state != "usable" and not pool.candidates
+            ]
+            unusable += [(one, "obsolete: a newer generation has no slice for the node yet") for one in pools.obsolete]
+            for pool_id, state in unusable:
+                if self._could_serve(pool_id[0]):
+                    titles, names = found.setdefault(state, ([], []))
+                    titles.append("/".join(pool_id))
+                    names.append(node.name)
+        for state, (titles, names) in found.items():
+            several = dict.fromkeys(titles)
+            start = f"pool {titles[0]} is" if len(several) == 1 else f"{len(several)} pools are"
+            named = "" if len(several) == 1 else f" ({_say_nodes(list(several))})"
+            hint = (
+                "" if state.startswith("invalid") else "a moment of the node: ask again once its driver has published"
+            )
+            line = f"{start} {state}{named}; nothing of it is given on {_say_nodes(list(dict.fromkeys(names)))}"
+            yield Reason(kind="pool", line=line, nodes=tuple(dict.fromkeys(names)), hint=hint)
+
+    def _could_serve(self, driver: str) -> bool:
+        """Whether a request could be for devices of a driver."""
+        probe = Device(driver=driver, pool="", name="")
+        matches = self._placer.allocator.knowledge.selectors.matches
+        return any(
+            all(
+                matches(clause, probe) is True
+                for text in (*device_class.selectors, *request.selectors)
+                for clause in split_clauses(text or "")
+                if is_about_driver(clause)
+            )
+            for _, _, request, device_class in self._list_requests()
+        )
 
     def _list_bars(self) -> Iterator[Reason]:
         found: dict[str, list[str]] = {}
@@ -115,28 +148,26 @@ class _Explanation:
                 name = constraint.match_attribute or constraint.distinct_attribute or ""
                 over = f" over {', '.join(constraint.requests)}" if constraint.requests else ""
                 said = self._say_values(claim, constraint.requests, name, self._nodes[served.node])
-                line = f"{kind} {name}{over} can't be met: {said}; without it {served.node} could serve the claim"
+                line = f"{kind} {name}{over} can't be met: {said}; without it {served.node} could serve it"
                 yield Reason(kind="constraint", line=line, claim=claim.title, nodes=(served.node,))
 
     def _say_values(self, claim: Claim, names: Sequence[str], attribute: str, node: Node) -> str:
-        """Of which values a node has how many devices for each request."""
-        values: dict[str, dict[str, int]] = {}
+        """Which values the devices have that a node has left for each request."""
+        said = []
         for entry in claim.requests:
             for name, request in _list_alternatives(entry):
                 device_class = self._placer.allocator.knowledge.classes.get(request.class_name)
                 alternative = request.name if entry.first_available else ""
                 if device_class is None or (names and not _is_named(names, entry.name, alternative)):
                     continue
+                values: Counter[str] = Counter()
                 for candidate in self._devices.list_left(request, device_class, node):
                     found = find_attribute(candidate.device, attribute)
-                    counts = values.setdefault("none" if found is None else say_attribute(found), {})
-                    counts[name] = counts.get(name, 0) + 1
-        shown = [
-            f"{value} has {', '.join(f'{count} for {name}' for name, count in counts.items())}"
-            for value, counts in sorted(values.items())[:MAX_NAMED]
-        ]
-        more = f" and {len(values) - MAX_NAMED} more values" if len(values) > MAX_NAMED else ""
-        return f"on {node.name} {', '.join(shown)}{more}" if shown else f"on {node.name} no device has it"
+                    values["none" if found is None else say_attribute(found)] += 1
+                shown = [f"{value} ({count})" if count > 1 else value for value, count in sorted(values.items())]
+                more = f" and {len(shown) - MAX_NAMED} more" if len(shown) > MAX_NAMED else ""
+                said.append(f"{name} has {', '.join(shown[:MAX_NAMED]) or 'no device'}{more}")
+        return f"on {node.name} {'; '.join(said)}"
 
     def _list_together(self) -> Iterator[Reason]:
         for claim in self._claims:
@@ -162,22 +193,40 @@ class _Explanation:
         return Reason(kind="together", line=line, claim=alone.title, request=request, asked=count, most=most)
 
     def _list_mends(self, funnels: Sequence[Reason]) -> Iterator[Reason]:
-        holders = sorted(
-            {name for one in funnels for part in one.parts if part.kind in _BLOCKED for name in part.holders}
-        )
-        for title in holders:
-            key = claim_key(Claim(namespace=title.partition("/")[0], name=title.partition("/")[2]))
-            served = self._trials.serve_without(key, self._claims, self._asked)
-            if served is not None:
-                devices = ", ".join(one.device for one in self._placer.allocations[key].devices)
-                given = ", ".join(served.devices)
-                line = f"releasing claim {title} ({devices}) would make room: {given} on {served.node}"
-                yield Reason(kind="mend", line=line, claim=title, nodes=(served.node,))
+        blocked = [part.holders for one in funnels for part in one.parts if part.kind in _BLOCKED and part.holders]
+        found = list(self._list_releases([(name,) for name in sorted({name for names in blocked for name in names})]))
+        # Where no single claim is enough: all that are in the way of the same devices, the fewest first.
+        groups = sorted({names for names in blocked if 1 < len(names) <= MAX_TOGETHER}, key=lambda one: (len(one), one))
+        yield from found or list(self._list_releases(groups))[:1]
         barred = [node for node in self._list_nodes(Barred) if self._claims]
         served = self._trials.serve(self._claims, barred) if barred else None
         if served is not None:
             line = f"{served.node} has the devices ({', '.join(served.devices)}), but isn't open to the pod"
             yield Reason(kind="mend", line=line, nodes=(served.node,))
+        if self._placement.error is not None:
+            yield from self._list_kept_away(self._placement.error[0])
+
+    def _list_releases(self, groups: Iterable[Sequence[str]]) -> Iterator[Reason]:
+        for titles in groups:
+            keys = [(title.rpartition("/")[0], title.rpartition("/")[2]) for title in titles]
+            served = self._trials.serve_without(keys, self._claims, self._asked)
+            if served is None:
+                continue
+            names = [
+                f"{title} ({', '.join(one.device for one in self._placer.allocations[key].devices)})"
+                for title, key in zip(titles, keys, strict=True)
+            ]
+            said = f"claim{'s' if len(names) > 1 else ''} {' and '.join(names)}"
+            start = "releasing" if all(key in self._placer.before for key in keys) else "not giving devices to"
+            line = f"{start} {said} would make room: {', '.join(served.devices)} on {served.node}"
+            yield Reason(kind="mend", line=line, claim=titles[0] if len(titles) == 1 else "", nodes=(served.node,))
+
+    def _list_kept_away(self, ended: str) -> Iterator[Reason]:
+        """The nodes that could serve the subject, if its attempt didn't end on another one."""
+        names = [name for name, answer in self._placement.answers.items() if isinstance(answer, Allocated)]
+        if names:
+            line = f"{_say_nodes(names)} could serve it; the error on {ended} ends the attempt for every node"
+            yield Reason(kind="mend", line=line, nodes=tuple(names))
 
 
 def _list_alternatives(entry: ClaimRequest) -> list[tuple[str, Request]]:
@@ -195,6 +244,16 @@ def _is_short(reason: Reason) -> bool:
     if reason.asked is None:
         return reason.left == 0 or any(part.kind not in ("clause", "capacity") for part in reason.parts)
     return (reason.most or 0) < reason.asked
+
+
+def _is_empty(reason: Reason) -> bool:
+    """Whether no device of the driver was even looked at."""
+    return reason.devices == sum(part.devices for part in reason.parts if part.is_foreign)
+
+
+def _say_any_device(error: AttemptError) -> str:
+    """The message without the device it is about, so that the same one on many nodes is said once."""
+    return error.message.replace(f" on device {'/'.join(error.device)}", "") if error.device else error.message
 
 
 def _build_gave_up(nodes: Sequence[Node]) -> Reason:

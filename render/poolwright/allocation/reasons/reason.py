@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from poolwright.allocation.reasons.clauses import is_about_driver
+
 ReasonKind = Literal[
     "claim",  # it can't be placed whatever the nodes have: something is missing, being deleted, or against the rules
     "node",  # nodes that aren't open to the pod
@@ -24,13 +26,19 @@ class Part:
     """Devices that fail for the same reason."""
 
     kind: PartKind
-    what: str  # the clause, the counters, the taint, ...
+    what: str  # the clause, the counters, the taint, ...; in full
     owner: str = ""  # of a clause: `class NAME` or `request NAME`
     devices: int
     have: tuple[str, ...] = ()  # what they have instead, the most frequent first
     holders: tuple[str, ...] = ()  # claims that are in the way, `namespace/name`
     examples: tuple[str, ...] = ()  # some of the devices, `driver/pool/device`
     line: str  # for people
+    hint: str = ""  # how to mend it, if that is known
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether all that stands against them is that they are another driver's."""
+        return self.kind == "clause" and is_about_driver(self.what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,4 +55,4 @@ class Reason:
     most: int | None = None  # of those left, the most on one node
     nodes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
-    hint: str = ""  # of an error: how to mend it
+    hint: str = ""  # how to mend it, if that is known

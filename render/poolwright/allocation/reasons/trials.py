@@ -42,14 +42,18 @@ class Trials:
                 return Served(node.name, tuple(one.device for given in outcome.allocations for one in given.devices))
         return None
 
-    def serve_without(self, holder: ClaimKey, claims: Sequence[Claim], nodes: Sequence[Node]) -> Served | None:
-        """As serve, if another claim gave back what it holds."""
-        allocation = self._placer.allocations[holder]
-        self._placer.held.remove(allocation)
+    def serve_without(
+        self, holders: Sequence[ClaimKey], claims: Sequence[Claim], nodes: Sequence[Node]
+    ) -> Served | None:
+        """As serve, if other claims gave back what they hold."""
+        allocations = [self._placer.allocations[holder] for holder in holders]
+        for allocation in allocations:
+            self._placer.held.remove(allocation)
         try:
             return self.serve(claims, nodes)
         finally:
-            self._placer.held.add(allocation)
+            for allocation in allocations:
+                self._placer.held.add(allocation)
 
 
 def drop_constraint(claims: Sequence[Claim], at: int, number: int) -> tuple[Claim, ...]:
