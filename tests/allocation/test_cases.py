@@ -7,10 +7,12 @@ answer of the allocator: kube-scheduler hands them out.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+import jsonschema_rs
 import pytest
 
 from case_clusters import (
@@ -35,6 +37,8 @@ from fleet import ROOT
 from given_cluster import Json, answer
 from golden import Golden
 from poolwright.allocation.answer import Answer, ClaimAnswer
+from poolwright.allocation.answer_json import render_answer_json
+from poolwright.allocation.answer_schema import answer_schema
 from poolwright.allocation.answer_text import render_answer_text
 from poolwright.allocation.assumptions import Options
 from poolwright.specs.finding import render_text
@@ -242,6 +246,14 @@ def test_who_gets_what(name: str) -> None:
     assert {claim: describe(find(found, claim)) for claim in case.claims} == case.claims
     reasons = [text for subject in found.subjects for reason in subject.reasons for text in (reason.line, reason.hint)]
     assert [line for line in case.lines if not any(line in text for text in reasons)] == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_json_is_by_the_published_schema(name: str) -> None:
+    case = CASES[name]
+    found = json.loads(render_answer_json(answer(case.objects(), options=case.options)))
+    jsonschema_rs.validator_for(answer_schema()).validate(found)
+    assert {one["name"] for one in found["claims"]} == case.claims.keys()
 
 
 def test_whole_answers(golden: Golden) -> None:

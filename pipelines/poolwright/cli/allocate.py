@@ -12,13 +12,14 @@ from poolwright.allocation.answer_text import render_answer_text
 from poolwright.allocation.assumptions import Options
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import MINORS
+from poolwright.allocation.nodes import list_nodes
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.catalog.facts import Facts
 from poolwright.cli.object_files import build_empty, read_object_files
 from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
 from poolwright.specs.document import Document
-from poolwright.specs.finding import Finding, SpecError, render_text, sort_findings
+from poolwright.specs.finding import Finding, SpecError, escape_controls, render_text, sort_findings
 from poolwright.specs.version import parse_version
 
 Format = Literal["text", "json"]
@@ -44,11 +45,8 @@ def run_allocate(
     """
     facts = read_facts()
     asked = _find_minor(kubernetes)
-    if asked is None:
-        return _refuse(
-            f"Kubernetes {kubernetes} is unsupported: its allocator isn't modelled, and it isn't guessed; "
-            f"known: {', '.join(MINORS)}"
-        )
+    if asked not in MINORS:
+        return _refuse(f"{asked}; known: {', '.join(MINORS)}")
     said = _parse_gates(gates, asked, facts)
     if isinstance(said, str):
         return _refuse(said)
@@ -80,14 +78,17 @@ def _read_objects(files: Sequence[str]) -> ClusterObjects:
     return parse_objects(documents)
 
 
-def _find_minor(kubernetes: str | None) -> str | None:
+def _find_minor(kubernetes: str | None) -> str:
+    """One of MINORS, or what is wrong with what was asked for."""
     if kubernetes is None:
         return DEFAULT
     try:
         minor = parse_version(kubernetes).minor
     except ValueError:
-        return None
-    return minor if minor in MINORS else None
+        return f"--kubernetes {kubernetes}: that is no version"
+    if minor in MINORS:
+        return minor
+    return f"Kubernetes {kubernetes} is unsupported: its allocator isn't modelled, and it isn't guessed"
 
 
 def _parse_gates(gates: Sequence[str], minor: str, facts: Facts) -> dict[str, bool] | str:
@@ -119,8 +120,8 @@ def _parse_pod(text: str | None) -> tuple[str | None, str] | None:
 
 def _check_asked(objects: ClusterObjects, options: Options) -> str:
     """What is asked about and isn't there; "" if nothing."""
-    nodes = [placed.value.name for placed in objects.nodes]
-    if options.node is not None and nodes and options.node not in nodes:
+    nodes = [node.name for node in list_nodes(objects)]
+    if options.node is not None and options.node not in nodes:
         return f"--node {options.node}: there is no such node; known: {', '.join(sorted(nodes))}"
     if options.pod is None:
         return ""
@@ -134,5 +135,5 @@ def _check_asked(objects: ClusterObjects, options: Options) -> str:
 
 
 def _refuse(what: str) -> int:
-    say(f"poolwright: {what}\n", error=True)
+    say(f"poolwright: {escape_controls(what)}\n", error=True)
     return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.answer import Answer, ClaimAnswer, ClaimOutcome, SubjectAnswer
@@ -11,6 +12,7 @@ from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features, build_features
 from poolwright.allocation.gated_fields import strip_gated
+from poolwright.allocation.nodes import list_nodes
 from poolwright.allocation.outcome import GaveUp
 from poolwright.allocation.placing import Placement, Placer
 from poolwright.allocation.reasons.explain import explain
@@ -78,17 +80,6 @@ def allocate_given(
     return allocate(stored, features, gates=gates, refused=refused, notes=(*dropped, *found), options=options)
 
 
-def list_nodes(objects: ClusterObjects) -> tuple[Node, ...]:
-    """The nodes of a cluster; without Node objects those that slices name, of which nothing else is known."""
-    if objects.nodes:
-        return tuple(placed.value for placed in objects.nodes)
-    names: set[str] = set()
-    for placed in objects.slices:
-        places = [placed.value.placement, *(device.placement for device in placed.value.devices)]
-        names |= {place.node_name for place in places if place is not None and place.node_name}
-    return tuple(Node(name=name) for name in sorted(names)) or (Node(name="any"),)
-
-
 class _Run:
     """Subjects placed one after the other, and what became of their claims."""
 
@@ -102,12 +93,13 @@ class _Run:
         self._each_alone = options.each_alone
         self._placer = self._build_placer()
         self._answers: dict[ClaimKey, ClaimAnswer] = {}
+        self._explained: dict[str, tuple[int, Subject, tuple[Reason, ...]]] = {}  # by Subject.need_key
 
     def answer(self, subject: Subject) -> SubjectAnswer:
         """Place a subject; with each_alone as if no other one had been placed before."""
         placer = self._placer
         placement = placer.try_place(subject) if self._each_alone else placer.place(subject)
-        reasons = () if placement.is_placed else explain(placer, placement)
+        reasons = () if placement.is_placed else self._explain(placement)
         outcome = _judge(placement)
         for claim in subject.claims:
             self._keep(self._answer_claim(claim, placement, outcome, reasons))
@@ -120,6 +112,19 @@ class _Run:
             claims=tuple(claim_key(claim) for claim in subject.claims),
             reasons=reasons,
         )
+
+    def _explain(self, placement: Placement) -> tuple[Reason, ...]:
+        """Why it isn't placed; of pods of one workload, which ask for the same, worked out once."""
+        subject, version = placement.subject, self._placer.version
+        known = self._explained.get(subject.need_key)
+        if known is not None and known[0] == version and not placement.problem:
+            titles = {old.title: new.title for old, new in zip(known[1].claims, subject.claims, strict=True)}
+            return tuple(replace(reason, claim=titles.get(reason.claim, reason.claim)) for reason in known[2])
+        reasons = explain(self._placer, placement)
+        # Lines of these kinds have the names of claims in them.
+        if not placement.problem and not any(reason.kind in ("error", "together") for reason in reasons):
+            self._explained[subject.need_key] = (version, subject, reasons)
+        return reasons
 
     def list_claims(self, running: Iterable[Subject]) -> tuple[ClaimAnswer, ...]:
         """The claims of all subjects that were answered, each once, by namespace and name."""

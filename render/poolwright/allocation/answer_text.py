@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from poolwright.allocation.answer import Answer, ClaimAnswer, SubjectAnswer
@@ -23,13 +23,32 @@ _WORDS: Final = {
 def render_answer_text(answer: Answer) -> tuple[str, ...]:
     """The lines of an answer, not escaped: they quote objects that nobody vouches for."""
     claims = {(claim.namespace, claim.name): claim for claim in answer.claims}
-    lines = [line for subject in answer.subjects for line in _render_subject(subject, claims)]
+    lines = [line for alike in _group(answer.subjects) for line in _render_subject(alike, claims)]
     return (*lines, *([""] if lines else []), _render_counts(answer), *_render_assumptions(answer))
 
 
-def _render_subject(subject: SubjectAnswer, claims: dict[tuple[str, str], ClaimAnswer]) -> Iterator[str]:
+def _group(subjects: Sequence[SubjectAnswer]) -> Iterator[Sequence[SubjectAnswer]]:
+    """Pods that a workload has yet to make stand together where the same stands against them."""
+    alike: list[SubjectAnswer] = []
+    for subject in subjects:
+        if alike and not (subject.kind.endswith(" pod") and _say_why(subject) == _say_why(alike[0])):
+            yield alike
+            alike = []
+        alike.append(subject)
+    if alike:
+        yield alike
+
+
+def _say_why(subject: SubjectAnswer) -> tuple[object, ...]:
+    lines = tuple(reason.line for reason in subject.reasons)
+    return (subject.kind, subject.namespace, lines or subject.name)
+
+
+def _render_subject(alike: Sequence[SubjectAnswer], claims: Mapping[tuple[str, str], ClaimAnswer]) -> Iterator[str]:
+    subject = alike[0]
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     where = f" on {subject.node}" if subject.node else ""
-    yield f"{subject.title}: {_WORDS[subject.outcome]}{where}"
+    yield f"{subject.title}{more}: {_WORDS[subject.outcome]}{where}"
     for key in subject.claims:
         claim = claims.get(key)
         if claim is not None and claim.allocation is not None:

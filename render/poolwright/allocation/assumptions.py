@@ -62,5 +62,7 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
     yield "CPU, memory, volumes and ports of nodes leave room for the pod"
     yield "slices are current, drivers are healthy, nothing else holds their devices"
     yield "nothing is preempted, nodes are not added, admission lets the pods in"
+    for title, count in sorted(subjects.left_out.items()):
+        yield f"{title} has yet to make more than {count:,} pods, and the others are not looked at"
     for title, unjudged in sorted(subjects.unjudged.items()):
         yield f"{title} has {', '.join(unjudged)}, which are not looked at"

@@ -77,6 +77,11 @@ class Placer:
                 self.hold(claim_key(claim), claim.allocation)
         self.before = frozenset(self.allocations)  # claims that had devices before anything was placed
 
+    @property
+    def version(self) -> int:
+        """Changes with what is held."""
+        return len(self._changes)
+
     def hold(self, key: ClaimKey, allocation: Allocation) -> None:
         """A claim has been given these devices."""
         self.allocations[key] = allocation

@@ -41,6 +41,13 @@ class Subject:
         parts = (sorted(self.node_selector.items()), self.node_affinity, self.tolerations, self.plugin_resources)
         return repr(parts)
 
+    @cached_property
+    def need_key(self) -> str:
+        """Equal for subjects that need the same, on the same nodes, none of it allocated yet."""
+        claims = [(claim.requests, claim.constraints) for claim in self.claims]
+        found = [claim_key(claim) for claim in self.claims if claim.allocation is not None]
+        return repr((self.node_key, claims, found))
+
 
 def claim_key(claim: Claim) -> ClaimKey:
     """What a claim is known by."""

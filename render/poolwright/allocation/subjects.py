@@ -7,7 +7,7 @@ there yet come after all pods that are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypedDict
 
@@ -15,11 +15,15 @@ from poolwright.allocation.claim import Claim
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
 from poolwright.allocation.extended_resources import build_extended_claim
 from poolwright.allocation.features import Features
+from poolwright.allocation.nodes import list_nodes
+from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pod import Pod, PodClaim, Workload
 from poolwright.allocation.server_rules import ObjectKey
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.specs.document import Plain
 from poolwright.specs.finding import Finding
 
+MAX_WORKLOAD_PODS: Final = 1000  # that a workload has yet to make; of more nothing is said
 _NONE: Final[Mapping[ObjectKey, Finding]] = {}
 
 
@@ -29,6 +33,8 @@ class Subjects:
 
     waiting: tuple[Subject, ...] = ()
     running: tuple[Subject, ...] = ()  # pods that have a node; their claims should be allocated
+    # By title of a workload: that it has yet to make more pods than so many, and the others aren't looked at.
+    left_out: Mapping[str, int] = field(default_factory=dict)
     unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by title: fields that aren't looked at
 
 
@@ -52,6 +58,7 @@ def build_subjects(
     return Subjects(
         waiting=tuple(waiting),
         running=tuple(subject for pod, subject in with_claims if pod.node_name),
+        left_out=builder.left_out,
         unjudged={subjects[id(pod)].title: pod.unjudged for pod, _ in with_claims if pod.unjudged},
     )
 
@@ -72,7 +79,8 @@ class _Builder:
             (one.value.namespace, one.value.name): one.value for one in objects.templates
         }
         self._workloads = tuple(placed.value for placed in objects.workloads)
-        self._nodes = len(objects.nodes)
+        self._nodes = list_nodes(objects)
+        self.left_out: dict[str, int] = {}
         self._used: set[ClaimKey] = set()
 
     def build_pod(self, pod: Pod, *, kind: str = "Pod", owner: str = "") -> Subject:
@@ -107,16 +115,36 @@ class _Builder:
             plugin_resources=resources,
         )
 
-    def list_workload_pods(self, pods: list[Pod]) -> Iterator[Subject]:
+    def list_workload_pods(self, pods: Sequence[Pod]) -> Iterator[Subject]:
         """The pods that workloads have yet to make."""
-        owned = [owner for pod in pods for owner in pod.owners]
         owner_of = {workload.uid: workload.owners for workload in self._workloads if workload.uid}
         for workload in self._workloads:
             if any(owner in owner_of for owner in workload.owners):
                 continue  # a ReplicaSet of a Deployment that is here too
+            built = [self.build_pod(group.template, owner=workload.name) for group in workload.pods]
+            if not any(one.claims or one.problem for one in built):
+                continue
             own = {workload.uid} | {uid for uid, owners in owner_of.items() if workload.uid in owners}
-            there = sum(owner in own for owner in owned) if workload.uid else 0
-            yield from self._list_missing(workload, there)
+            there = [pod for pod in pods if workload.uid and any(owner in own for owner in pod.owners)]
+            missing = (
+                self._list_daemons(workload, there) if workload.replicas is None else _list_missing(workload, there)
+            )
+            for number, pod in enumerate(missing):
+                if number == MAX_WORKLOAD_PODS:
+                    self.left_out[workload.title] = MAX_WORKLOAD_PODS
+                    break
+                subject = self.build_pod(pod, kind=f"{workload.kind} pod", owner=workload.name)
+                if subject.claims or subject.problem:
+                    yield subject
+
+    def _list_daemons(self, workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
+        """A pod for each node that is open to it and has none; it can go nowhere else."""
+        served = {pod.node_name or _find_own_node(pod) for pod in there}
+        for node in self._nodes:
+            for group in workload.pods:
+                subject = self.build_pod(group.template)
+                if node.name not in served and not find_bar(replace(subject, plugin_resources=()), node):
+                    yield replace(group.template, name=f"{workload.name}-{node.name}", affinity=_bind_to(node.name))
 
     def list_lone_claims(self) -> Iterator[Subject]:
         """The claims that no pod uses and that have no devices yet."""
@@ -129,24 +157,6 @@ class _Builder:
                     claims=(claim,),
                     **_describe(self._find_refusal("ResourceClaim", *key)),
                 )
-
-    def _list_missing(self, workload: Workload, there: int) -> Iterator[Subject]:
-        replicas = self._nodes if workload.replicas is None else workload.replicas
-        number = 0
-        for replica in range(replicas):
-            for group in workload.pods:
-                for member in range(group.count):
-                    number += 1
-                    if number <= there:
-                        continue
-                    role = f"-{group.role}" if group.role else ""
-                    member_name = f"-{member}" if group.count > 1 else ""
-                    name = f"{workload.name}-{replica}{role}{member_name}"
-                    subject = self.build_pod(
-                        replace(group.template, name=name), kind=f"{workload.kind} pod", owner=workload.name
-                    )
-                    if subject.claims or subject.problem:
-                        yield subject
 
     def _find_claim(self, pod: Pod, entry: PodClaim) -> tuple[Claim | None, _Problem | None]:
         """The claim behind an entry of a pod, and what stands against it. None and None: the entry needs no claim."""
@@ -180,6 +190,34 @@ class _Builder:
         if pod.extended_claim is not None:
             return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
         return build_extended_claim(pod, self._classes, self._features)
+
+
+def _list_missing(workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
+    """The pods of a workload that aren't there yet, taken to be its last ones."""
+    number = 0
+    for replica in range(workload.replicas or 0):
+        for group in workload.pods:
+            for member in range(group.count):
+                number += 1
+                if number <= len(there):
+                    continue
+                role = f"-{group.role}" if group.role else ""
+                member_name = f"-{member}" if group.count > 1 else ""
+                yield replace(group.template, name=f"{workload.name}-{replica}{role}{member_name}")
+
+
+def _bind_to(name: str) -> dict[str, Plain]:
+    """The node affinity that a DaemonSet's pods get in place of their own."""
+    return {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]}
+
+
+def _find_own_node(pod: Pod) -> str:
+    """The one node that a pod's affinity names; "" if it doesn't."""
+    terms = (pod.affinity or {}).get("nodeSelectorTerms")
+    match terms:
+        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
+            return name
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
