@@ -206,9 +206,7 @@ POOLS = {
         build_shared_name, {"first": "eth0", "second": "unsatisfied"}, lines=("2 held by inference/first",)
     ),
 }
-NO_PROFILE = (
-    "on device gpu.nvidia.com/node-a/gpu-0: CEL runtime error: no such key: profile; that is request g: selector #0"
-)
+NO_PROFILE = "on device gpu.nvidia.com/node-a/gpu-0: CEL runtime error: no such key: profile (request g, selector #0, "
 NO_NAME = "CEL runtime error: no such key: productName"
 GUARD = 'guard it with has(device.attributes["gpu.nvidia.com"].profile)'
 SELECTORS = {

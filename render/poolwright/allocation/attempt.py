@@ -5,7 +5,8 @@ Source: k8s.io/dynamic-resource-allocation structured, allocator_incubating.go o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from poolwright.allocation.capacity import CapacityError, find_consumed, has_room
 from poolwright.allocation.check_request import check_gates, check_request
@@ -22,6 +23,8 @@ from poolwright.allocation.selectors import SelectorProblem, compile_derived
 from poolwright.allocation.trial import ConstraintError, Trial
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import AttributeOnDevice
+
+MAX_NAMED: Final = 10  # classes that a hint names
 
 
 class _StopError(Exception):
@@ -146,7 +149,8 @@ class Attempt:
         device_class = self._knowledge.classes.get(request.class_name)
         problem = check_request(claim, request, device_class, self._features)
         if problem or device_class is None:
-            raise _StopError(AttemptError(message=problem or "", claim=index))
+            hint = "" if device_class is not None else _say_classes(self._knowledge.classes)
+            raise _StopError(AttemptError(message=problem or "", claim=index, hint=hint))
         need = Need(
             claim=index,
             request=request,
@@ -270,9 +274,16 @@ class Attempt:
             claim=need.claim,
             device=candidate.id,
             selector=text,
-            selector_of=owner if owner.startswith("class") else f"request {need.name}: {owner}",
+            selector_of=owner if owner.startswith("class") else f"request {need.name}, {owner}",
             hint=problem.hint,
         )
+
+
+def _say_classes(names: Iterable[str]) -> str:
+    """Those that there are, for a request whose class isn't one of them."""
+    known = sorted(names)
+    more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
+    return f"known: {', '.join(known[:MAX_NAMED])}{more}" if known else "no DeviceClass was given"
 
 
 def _say_pool(pool: Pool) -> str:

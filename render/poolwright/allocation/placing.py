@@ -13,7 +13,7 @@ from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.held import Held, PoolId
 from poolwright.allocation.node_selector import NodeSelectorError, matches_affinity, matches_node_selector
-from poolwright.allocation.node_taints import find_untolerated
+from poolwright.allocation.node_taints import UNSCHEDULABLE, find_untolerated
 from poolwright.allocation.outcome import Allocated, AttemptError, NotAllocated, Outcome
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
@@ -213,6 +213,8 @@ def find_bar(subject: Subject, node: Node) -> str:
     except NodeSelectorError as error:
         return f"the pod's required node affinity can't be read: {error}"
     taint = find_untolerated(node, subject.tolerations)
+    if taint is not None and taint.key == UNSCHEDULABLE.key:
+        return "the node is cordoned"
     if taint is not None:
         value = f"={taint.value}" if taint.value else ""
         return f"the node has the taint {taint.key}{value}:{taint.effect}, which the pod doesn't tolerate"

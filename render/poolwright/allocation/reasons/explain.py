@@ -82,8 +82,7 @@ class _Explanation:
                 found.setdefault((_say_any_device(answer), answer.selector), (answer, []))[1].append(name)
         for answer, names in found.values():
             claim = "" if answer.claim is None else self._claims[answer.claim].title
-            quoted = f"; that is {answer.selector_of}: {answer.selector}" if answer.selector else ""
-            line = f"the attempt ends on {_say_nodes(names)}: {answer.message}{quoted}"
+            line = f"the attempt ends on {_say_nodes(names)}: {answer.message}{_quote_selector(answer)}"
             yield Reason(kind="error", line=line, claim=claim, nodes=tuple(names), hint=answer.hint)
 
     def _list_pools(self) -> Iterator[Reason]:
@@ -164,9 +163,11 @@ class _Explanation:
                 for candidate in self._devices.list_left(request, device_class, node):
                     found = find_attribute(candidate.device, attribute)
                     values["none" if found is None else say_attribute(found)] += 1
-                shown = [f"{value} ({count})" if count > 1 else value for value, count in sorted(values.items())]
+                shown = [
+                    f"{value} ({count} devices)" if count > 1 else value for value, count in sorted(values.items())
+                ]
                 more = f" and {len(shown) - MAX_NAMED} more" if len(shown) > MAX_NAMED else ""
-                said.append(f"{name} has {', '.join(shown[:MAX_NAMED]) or 'no device'}{more}")
+                said.append(f"request {name} has {', '.join(shown[:MAX_NAMED]) or 'no device'}{more}")
         return f"on {node.name} {'; '.join(said)}"
 
     def _list_together(self) -> Iterator[Reason]:
@@ -254,6 +255,13 @@ def _is_empty(reason: Reason) -> bool:
 def _say_any_device(error: AttemptError) -> str:
     """The message without the device it is about, so that the same one on many nodes is said once."""
     return error.message.replace(f" on device {'/'.join(error.device)}", "") if error.device else error.message
+
+
+def _quote_selector(error: AttemptError) -> str:
+    if not error.selector:
+        return ""
+    whose = "" if error.selector_of.startswith("class") else f"{error.selector_of}, "
+    return f" ({whose}{error.selector})"
 
 
 def _build_gave_up(nodes: Sequence[Node]) -> Reason:
