@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -181,8 +182,10 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fleet(rendered: Path, tmp_path: Path) -> Path:
-    """A copy for one page."""
+    """A copy for one page, with the example of plain objects where a checkout has it."""
     subprocess.run(("cp", "-R", rendered, tmp_path / "fleet"), check=True, timeout=60)
+    (tmp_path / "fleet" / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "pending-pod.yaml", tmp_path / "fleet" / "examples")
     return tmp_path / "fleet"
 
 

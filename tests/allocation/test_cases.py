@@ -270,6 +270,12 @@ def test_earlier_releases_answer_the_same(minor: str) -> None:
         assert {claim: describe(find(found, claim)) for claim in case.claims} == case.claims, name
 
 
+@pytest.mark.parametrize(("minor", "outcome"), [("1.34", "gpu-0"), ("1.35", "unsatisfied"), ("1.36", "unsatisfied")])
+def test_only_1_34_gives_from_an_incomplete_pool(minor: str, outcome: str) -> None:
+    found = answer(build_incomplete(), options=ON_A, minor=minor)
+    assert describe(find(found, "exact-one")) == outcome
+
+
 def test_two_alternatives_are_named_with_their_request() -> None:
     found = answer(build_all_or_two(), options=ALONE)
     assert [list_requests(find(found, name)) for name in ("all-or-two", "none-then-one")] == [

@@ -97,10 +97,10 @@ def find_near_miss(group: Group) -> str:
 
 def say_request(request: Request, device: Device) -> str:
     """The capacity that a request asks for, and what a device has of it: `memory 81Gi (have 80Gi)`."""
-    published = {name: one.value for (_, name), one in device.capacity.items() if one.value is not None}
+    published = {one.name: one.value for one in device.capacity.values()}
     asked = []
     for name, amount in sorted((request.capacity or {}).items()):
-        found = published.get(name.rpartition("/")[2])
+        found = published.get(name)
         asked.append(f"{name} {amount.canonical} (have {'none' if found is None else say_quantity(found)})")
     return ", ".join(asked) or "their whole capacity"
 
