@@ -16,7 +16,7 @@ help:
 	@echo "make test   all tests"
 	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
 	@echo "make docs   write the reference docs from the code"
-	@echo "make bench  compare with real Kustomize (prints ratios, never fails)"
+	@echo "make bench  compare with real Kustomize and with Kubernetes' allocator (prints ratios)"
 	@echo "make oracle compare with upstream Go code (needs Go; its modules are fetched)"
 
 $(VENV)/installed: pyproject.toml
@@ -52,6 +52,7 @@ docs: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generate.py
 	$(BIN)/python benchmarks/fleet.py
+	$(BIN)/python benchmarks/allocate.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle
