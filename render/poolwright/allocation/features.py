@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 Channel = Literal["stable", "incubating", "experimental"]
@@ -29,7 +30,7 @@ _OTHER_GATES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: what follows from the fields is worked out once, and asked for often
 class Features:
     """The features an allocator runs with."""
 
@@ -50,12 +51,12 @@ class Features:
     extended_resource: bool = False
     as_released: bool = False  # do as the release does even where a later one mended it; see `mended`
 
-    @property
+    @cached_property
     def key(self) -> int:
         """The minor release as a number that compares: 34 for 1.34."""
         return int(self.minor.partition(".")[2])
 
-    @property
+    @cached_property
     def mended(self) -> bool:
         """Whether what 1.37 does is done where an earlier release is known to be wrong.
 
@@ -64,7 +65,7 @@ class Features:
         """
         return self.key >= 37 or not self.as_released
 
-    @property
+    @cached_property
     def channel(self) -> Channel:
         """Which of its three implementations the release runs: the first that knows every feature that is on."""
         on = {name for name in GATES if getattr(self, name)}
@@ -73,17 +74,17 @@ class Features:
                 return channel
         return "experimental"
 
-    @property
+    @cached_property
     def knows_shares(self) -> bool:
         """Whether the implementation that runs knows what came with shares of devices, whatever the gates say."""
         return self.channel == "experimental" if self.key < 36 else self.channel != "stable"
 
-    @property
+    @cached_property
     def spreads_counters(self) -> bool:
         """Whether slices with counter sets are looked at from every node, whichever they are for."""
         return self.key in (35, 36) or (self.key == 37 and self.channel == "stable")
 
-    @property
+    @cached_property
     def is_ordered(self) -> bool:
         """Whether pools and slices are tried in an order of names; else in an order that differs from run to run."""
         return self.key >= 36 and self.channel != "stable"
