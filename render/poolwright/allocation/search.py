@@ -157,11 +157,13 @@ class Search:
             if found is Found.TOO_MANY:
                 self._stack.pop()
                 return found
-        trial, candidates = self.trial, self.candidates
+        trial, candidates, is_taken = self.trial, self.candidates, self.trial.is_taken
         for index in range(frame.next, len(candidates)):
             pool, candidate = candidates[index]
-            self._look()
-            if trial.is_taken(need, candidate) or not self.is_selectable(need, pool, candidate):
+            self.looks += 1
+            if self.looks > self.max_looks:
+                raise SearchLimitError
+            if is_taken(need, candidate) or not self.is_selectable(need, pool, candidate):
                 continue
             if self.features.consumable_capacity and not self.has_capacity(need, candidate, trial):
                 continue

@@ -74,6 +74,7 @@ class Trial:
     ) -> None:
         self.results: list[list[Taken]] = [[] for _ in range(claims)]
         self._held = held
+        self._is_dedicated = held.is_dedicated
         self._features = features
         self._declared_features = declared_features
         self._available = available
@@ -87,10 +88,12 @@ class Trial:
 
     def is_taken(self, need: Need, candidate: Candidate) -> bool:
         """Whether a device isn't there for a request: somebody has it, or, for administration, this claim does."""
-        marked = self._marked.get(candidate.id)
-        if need.admin:
-            return marked is not None and need.claim in marked
-        return bool(marked) or self._held.is_dedicated(candidate.id)
+        # Asked of every candidate of every search: what is most often enough for an answer comes first.
+        device = candidate.id
+        marked = self._marked.get(device)
+        if marked:
+            return not need.admin or need.claim in marked
+        return self._is_dedicated(device) and not need.admin
 
     def consumed(self, device: DeviceId) -> Mapping[str, int]:
         """What this attempt takes of a device's capacity."""
