@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation, Claim
@@ -42,7 +43,7 @@ class Placement:
     @property
     def is_placed(self) -> bool:
         """Whether every claim has its devices, on a node that is open to the pod."""
-        return not self.problem and self.error is None and (self.node is not None or not self.answers)
+        return not self.problem and (self.node is not None or not self.answers)
 
     @property
     def error(self) -> tuple[str, AttemptError] | None:
@@ -114,21 +115,18 @@ class Placer:
             return Placement(subject=subject, problem=problem)
         if not new and all(allocation.node_selector is None for allocation in found.values()):
             return Placement(subject=subject, allocations=found, found=frozenset(found))
-        answers = self._ask(subject, found, new)
-        placement = Placement(subject=subject, answers=answers, found=frozenset(found))
-        if placement.error is not None:
-            return placement
-        for name, answer in answers.items():
-            if isinstance(answer, Allocated):
-                given = zip((claim_key(claim) for claim in new), answer.allocations, strict=True)
-                return Placement(
-                    subject=subject,
-                    node=name,
-                    allocations={**found, **dict(given)},
-                    found=frozenset(found),
-                    answers=answers,
-                )
-        return placement
+        answers, chosen = self._ask(subject, found, new)
+        if chosen is None:
+            return Placement(subject=subject, answers=answers, found=frozenset(found))
+        node, allocated = chosen
+        given = zip((claim_key(claim) for claim in new), allocated.allocations, strict=True)
+        return Placement(
+            subject=subject,
+            node=node,
+            allocations={**found, **dict(given)},
+            found=frozenset(found),
+            answers=answers,
+        )
 
     def _find_problem(self, subject: Subject) -> str:
         """What stands against a subject before any node is looked at, in the scheduler's words."""
@@ -144,22 +142,32 @@ class Placer:
 
     def _ask(
         self, subject: Subject, found: Mapping[ClaimKey, Allocation], new: Sequence[Claim]
-    ) -> dict[str, Outcome | Barred]:
-        """The nodes' answers, in the order of names; up to the first that can, unless every node is asked."""
-        memory = self._recall(subject, new)
-        answers: dict[str, Outcome | Barred] = {}
-        is_served = False
-        for node in self.nodes:
+    ) -> tuple[dict[str, Outcome | Barred], tuple[str, Allocated] | None]:
+        """The nodes' answers in the order of names, and which of them to take: the first yes, unless the attempt ends.
+
+        The answers go up to the first node that can, unless every node is asked.
+        """
+        memory, title = self._recall(subject, new), subject.title
+        # Where a claim is that was found decides about nodes too, so then each of them is looked at.
+        answers = {} if found else dict(memory.refusals)
+        chosen: tuple[str, Allocated] | None = None
+        is_over = False
+        for node in self.nodes[len(answers) :]:
             asker, answer = memory.answers.get(node.name, ("", None))
             # What another one was told is as good, but for its names in it.
-            if answer is None or (asker != subject.title and _is_final(answer, is_served=is_served)):
+            if answer is None or (asker != title and _is_final(answer, is_served=chosen is not None)):
                 answer = self._ask_node(subject, node, new)
-                memory.answers[node.name] = (subject.title, answer)
+                memory.answers[node.name] = (title, answer)
             answers[node.name] = answer = self._bar_found(found, node) or answer
-            is_served = is_served or isinstance(answer, Allocated)
-            if is_served and not self._looks_everywhere:
-                break
-        return answers
+            if isinstance(answer, AttemptError):
+                is_over = True
+            elif isinstance(answer, Allocated) and chosen is None:
+                chosen = node.name, answer
+                if not self._looks_everywhere:
+                    break
+        if not found:
+            memory.keep_refusals(answers)
+        return answers, None if is_over else chosen
 
     def _ask_node(self, subject: Subject, node: Node, new: Sequence[Claim]) -> Outcome | Barred:
         reason = find_bar(subject, node)
@@ -180,7 +188,7 @@ class Placer:
                 # More that is held never makes room: only what is given back can turn a no into a yes.
                 _, answer = memory.answers.get(name, ("", None))
                 if not isinstance(answer, Barred) and (was_released or not self._is_lasting(answer)):
-                    memory.answers.pop(name, None)
+                    memory.forget(name)
         memory.upto = len(self._changes)
         return memory
 
@@ -202,7 +210,22 @@ class _Memory:
     """What the nodes said to subjects that are alike, before the first `upto` changes of what is held."""
 
     answers: dict[str, tuple[str, Outcome | Barred]] = field(default_factory=dict)  # who asked, and the answer
+    # Of the first nodes up to one that can serve: most of the answers as nodes fill up, and copied, not looked up.
+    refusals: dict[str, Outcome | Barred] = field(default_factory=dict)
     upto: int = 0
+
+    def keep_refusals(self, answers: Mapping[str, Outcome | Barred]) -> None:
+        """Keep what every one who asks is told alike."""
+        for name, answer in islice(answers.items(), len(self.refusals), None):
+            if isinstance(answer, Allocated | AttemptError):
+                return
+            self.refusals[name] = answer
+
+    def forget(self, name: str) -> None:
+        """An answer isn't known to be true any more."""
+        self.answers.pop(name, None)
+        if name in self.refusals:
+            self.refusals.clear()
 
 
 def find_bar(subject: Subject, node: Node) -> str:
