@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import NamedTuple
 
 from poolwright.allocation.claim import MAX_RESULTS
 from poolwright.allocation.features import Features
@@ -44,8 +45,7 @@ class _Frame:
     all_too_many: bool = True  # of a choice
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
+class _Position(NamedTuple):
     """Which device is looked for: the n-th of an alternative of a request of a claim."""
 
     claim: int = 0

@@ -115,7 +115,7 @@ class Trial:
             if not (shared and self._is_shared(candidate.id)) and not self._charge(undo):
                 self.give_back(undo, has_result=False)
                 return None
-        if features.device_taints and not tolerates_taints(device, need.request.tolerations):
+        if device.taints and features.device_taints and not tolerates_taints(device, need.request.tolerations):
             self.give_back(undo, has_result=False)
             return None
         for constraint in need.constraints:
