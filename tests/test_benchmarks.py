@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from fleet import FLEET, ROOT
+from needs import REASON, needs
 from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
 from poolwright.cli.load import load_project
 from poolwright.trees.tree import build_folder, build_folders
@@ -88,3 +89,32 @@ def test_folders_built_together_are_those_built_one_by_one(tmp_path: Path) -> No
     assert together == [build_folder(closure) for closure in closures]
     # Whatever was built before: nothing of a folder is left in what the next ones share.
     assert list(build_folders(closures[::-1]))[::-1] == together
+
+
+@pytest.mark.oracle
+def test_allocating_is_compared_with_upstream() -> None:
+    """Other placements than upstream's would end it in exit code 2."""
+    argv = [sys.executable, str(BENCHMARKS / "allocate.py"), "--divide=50", "--format=json"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    if "skipped: " in run.stderr:
+        needs("go")  # so that one who requires it isn't told that all is well
+        pytest.skip(f"{REASON}Go modules of tests/oracle/allocator")
+    report = json.loads(run.stdout)
+    sizes = [(part["world"], part["nodes"], part["claims"]) for part in report["parts"]]
+    assert sizes == [
+        ("whole", 2, 10),
+        ("whole", 8, 33),
+        ("whole", 25, 100),
+        ("pairs", 2, 2),
+        ("pairs", 6, 6),
+        ("pairs", 20, 20),
+        ("mig", 1, 2),
+        ("mig", 3, 6),
+        ("mig", 10, 20),
+    ]
+    assert all(part["placed"] == part["claims"] for part in report["parts"])
+    # What is printed as a ratio is the one of what is printed as times.
+    part = report["parts"][-1]
+    ours, peer = (part["medians"][name]["cpu_s"] for name in ("ours", "upstream's"))
+    assert part["ratios"]["ours"]["cpu"][1] == pytest.approx(ours / peer, rel=0.02, abs=0.01)
