@@ -144,7 +144,9 @@ class Search:
         at = frame.position
         assert need.all_devices is not None  # noqa: S101 - the caller looked
         pool, candidate = need.all_devices[at.device]
-        self._look()
+        if self.looks >= self.max_looks:
+            raise SearchLimitError
+        self.looks += 1
         frame.undo = self.trial.take(need, pool, candidate, must=True)
         if frame.undo is None:
             self._stack.pop()
@@ -160,9 +162,9 @@ class Search:
         trial, candidates, is_taken = self.trial, self.candidates, self.trial.is_taken
         for index in range(frame.next, len(candidates)):
             pool, candidate = candidates[index]
-            self.looks += 1
-            if self.looks > self.max_looks:
+            if self.looks >= self.max_looks:
                 raise SearchLimitError
+            self.looks += 1
             if is_taken(need, candidate) or not self.is_selectable(need, pool, candidate):
                 continue
             if self.features.consumable_capacity and not self.has_capacity(need, candidate, trial):
@@ -183,8 +185,3 @@ class Search:
         if frame.undo is not None:
             self.trial.give_back(frame.undo)
             frame.undo = None
-
-    def _look(self) -> None:
-        if self.looks >= self.max_looks:
-            raise SearchLimitError
-        self.looks += 1
