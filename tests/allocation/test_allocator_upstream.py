@@ -22,6 +22,7 @@ DATA = Path(__file__).parent / "data"
 EXACT = ("1.36", "1.37")
 LOOSE = ("1.34", "1.35")
 MAX_LOOKS = 60_000
+TIMEOUT = "-timeout=500ms"  # for a case; some of them take for ever
 LONG = 1_000  # steps of upstream after which giving up is no disagreement
 # `make oracle` compares 20,000 cases of each minor; elsewhere a few, where Go is at hand.
 COUNT = 20_000 if "go" in os.environ.get("POOLWRIGHT_REQUIRE", "").split(",") else 100
@@ -67,7 +68,7 @@ def test_upstream_answers_exactly_so(minor: str, tmp_path: Path) -> None:
     wrong, compared = [], Counter[str]()
     for start in range(0, COUNT, 500):
         cases = [build_case(seed, minor) for seed in range(start, min(start + 500, COUNT))]
-        for case, answer in zip(cases, ask_upstream(program, cases), strict=True):
+        for case, answer in zip(cases, ask_upstream(program, cases, TIMEOUT), strict=True):
             if minor == "1.36" and has_overflow(case):
                 compared["left out: overflow"] += 1
             elif answer["channel"] == "stable":
@@ -90,7 +91,7 @@ def test_upstream_agrees_on_outcomes(minor: str, tmp_path: Path) -> None:
     different = 0
     for start in range(0, COUNT, 500):
         cases = [build_case(seed, minor) for seed in range(start, min(start + 500, COUNT))]
-        for case, answer in zip(cases, ask_upstream(program, cases, "-repeat=5"), strict=True):
+        for case, answer in zip(cases, ask_upstream(program, cases, "-repeat=5", TIMEOUT), strict=True):
             outcomes = {run["outcome"] for run in answer["runs"]}
             ours = answer_case(case, max_looks=MAX_LOOKS)["outcome"]
             if ours not in outcomes and not outcomes & {"timeout", "panic"} and ours != "timeout":
@@ -117,7 +118,7 @@ def _differs_in_chance(case: Json, answer: Json, program: Path) -> bool:
     ours = answer_case(case, max_looks=MAX_LOOKS)["outcome"]
     if ours in (answer["outcome"], "timeout"):
         return False
-    (again,) = ask_upstream(program, [case], "-repeat=60")
+    (again,) = ask_upstream(program, [case], "-repeat=60", TIMEOUT)
     return ours not in {run["outcome"] for run in again["runs"]}
 
 

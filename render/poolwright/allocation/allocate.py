@@ -47,12 +47,16 @@ def allocate(
     run = _Run(objects, features, nodes, options)
     answers = [_answer_running(one) for one in subjects.running if _is_asked(one, options)]
     answers += [run.answer(subject) for subject in waiting]
+    claims = run.list_claims([one for one in subjects.running if _is_asked(one, options)])
     return Answer(
         kubernetes=features.minor,
         channel=features.channel,
         gates=tuple(sorted(gates.items())),
         subjects=tuple(answers),
-        claims=run.list_claims([one for one in subjects.running if _is_asked(one, options)]),
+        claims=claims,
+        as_released=_list_otherwise(claims, _Run(objects, features.released, nodes, options).list_placed(waiting))
+        if features.is_mended
+        else (),
         assumptions=list_assumptions(objects, subjects, features, options),
         notes=(*objects.notes, *notes),
     )
@@ -136,6 +140,15 @@ class _Run:
                     self._keep(_answer_bypassed(claim, subject))
         return tuple(self._answers[key] for key in sorted(self._answers))
 
+    def list_placed(self, subjects: Iterable[Subject]) -> Mapping[ClaimKey, Placement]:
+        """Where these subjects go, by claim, without reasons."""
+        place = self._placer.try_place if self._each_alone else self._placer.place
+        found: dict[ClaimKey, Placement] = {}
+        for placement in map(place, subjects):
+            for claim in placement.subject.claims:
+                found.setdefault(claim_key(claim), placement)
+        return found
+
     def _build_placer(self) -> Placer:
         return Placer(self._allocator, self._nodes, self._claims)
 
@@ -163,6 +176,24 @@ class _Run:
             allocation=allocation,
             reasons=() if allocation is not None else own,
         )
+
+
+def _list_otherwise(claims: Iterable[ClaimAnswer], released: Mapping[ClaimKey, Placement]) -> tuple[str, ...]:
+    """What the release gives to claims where its mistakes decide, in sentences."""
+    said = []
+    for claim in claims:
+        key = (claim.namespace, claim.name)
+        placement = released.get(key)
+        if placement is None or claim.outcome == "alreadyAllocated":
+            continue
+        theirs = _list_devices(placement.allocations.get(key)) if placement.is_placed else ()
+        if theirs != _list_devices(claim.allocation):
+            said.append(f"claim {'/'.join(key)} would get {', '.join(theirs) or 'no devices'}")
+    return tuple(said)
+
+
+def _list_devices(allocation: Allocation | None) -> tuple[str, ...]:
+    return () if allocation is None else tuple(f"{one.pool}/{one.device}" for one in allocation.devices)
 
 
 def _is_asked(subject: Subject, options: Options) -> bool:

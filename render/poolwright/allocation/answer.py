@@ -62,6 +62,7 @@ class Answer:
     gates: tuple[tuple[str, bool], ...] = ()  # those that were set otherwise than by default
     subjects: tuple[SubjectAnswer, ...] = ()  # in the order they were placed
     claims: tuple[ClaimAnswer, ...] = ()  # each once, by namespace and name
+    as_released: tuple[str, ...] = ()  # what the release gives instead where it is wrong and a later one isn't
     assumptions: Assumptions
     notes: tuple[Finding, ...] = ()  # what was dropped or passed over while reading
 

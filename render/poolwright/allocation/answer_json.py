@@ -24,6 +24,7 @@ def render_answer_json(answer: Answer) -> str:
         "featureGates": dict(answer.gates),
         "pods": [_subject(subject) for subject in answer.subjects],
         "claims": [_claim(claim) for claim in answer.claims],
+        "asReleased": list(answer.as_released),
         "assumptions": {
             "modelled": list(answer.assumptions.modelled),
             "discharged": list(answer.assumptions.discharged),

@@ -40,6 +40,10 @@ def answer_schema() -> _Json:
                 "claims": _list(
                     "Each claim once, by namespace and name.", _object("A claim.", _claim_schema(outcome, node))
                 ),
+                "asReleased": _list(
+                    "What that version's release gives instead, where it is wrong and a later one mends it.",
+                    _text("A sentence."),
+                ),
                 "assumptions": _object(
                     "What the answer rests on, in sentences.",
                     {

@@ -24,7 +24,8 @@ def render_answer_text(answer: Answer) -> tuple[str, ...]:
     """The lines of an answer, not escaped: they quote objects that nobody vouches for."""
     claims = {(claim.namespace, claim.name): claim for claim in answer.claims}
     lines = [line for alike in _group(answer.subjects) for line in _render_subject(alike, claims)]
-    return (*lines, *([""] if lines else []), _render_counts(answer), *_render_assumptions(answer))
+    released = [f"as released, {answer.kubernetes} is mistaken: {line}" for line in answer.as_released]
+    return (*lines, *([""] if lines else []), _render_counts(answer), *released, *_render_assumptions(answer))
 
 
 def _group(subjects: Sequence[SubjectAnswer]) -> Iterator[Sequence[SubjectAnswer]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
@@ -64,6 +64,16 @@ class Features:
         which report it rests on.
         """
         return self.key >= 37 or not self.as_released
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether something is done otherwise than the release does it."""
+        return self.key < 37 and not self.as_released
+
+    @property
+    def released(self) -> Features:
+        """The same, as the release does it."""
+        return replace(self, as_released=True)
 
     @cached_property
     def channel(self) -> Channel:
