@@ -77,11 +77,20 @@ PLACED: dict[str, tuple[Sequence[Json], list[Row]]] = {
     ),
     "nothing-new-is-needed": (
         [*CLUSTER, held_on_a(), pod("p", claims={"s": "shared"})],
-        [("p", "allocated", "node-a", ("gpu-0",))],
+        [("p", "alreadyAllocated", "node-a", ("gpu-0",))],
     ),
     "nothing-new-and-no-node": (
         [*CLUSTER, claim("shared", held=[holds("gpu-0")]), pod("p", claims={"s": "shared"})],
-        [("p", "alreadyAllocated", None, ("gpu-0",))],
+        [("p", "alreadyAllocated", "node-a", ("gpu-0",))],
+    ),
+    # Its claim can be used anywhere, and still no node is open to it.
+    "nothing-new-and-no-node-is-open": (
+        [
+            *CLUSTER,
+            claim("shared", held=[holds("gpu-0")]),
+            pod("p", claims={"s": "shared"}, nodeSelector={"zone": "z"}),
+        ],
+        [("p", "unsatisfied", None, ("gpu-0",))],
     ),
     # The first of the two brings it devices, the second goes where they are.
     "two-pods-one-new-claim": (
@@ -174,13 +183,13 @@ def test_a_claim_has_256_users_and_no_more() -> None:
         'resourceclaim "shared" has 256 users, and can have no more'
     ]
     known = pod("p", claims={"s": "shared"}, metadata={"uid": "pod-7"})
-    assert list_rows(answer([*CLUSTER, full, known])) == [("p", "allocated", "node-a", ("gpu-0",))]
+    assert list_rows(answer([*CLUSTER, full, known])) == [("p", "alreadyAllocated", "node-a", ("gpu-0",))]
 
 
 def test_users_are_counted_as_they_come() -> None:
     nearly = held_on_a(reserved=[f"pod-{n}" for n in range(255)])
     found = answer([*CLUSTER, nearly, pod("p", claims={"s": "shared"}), pod("q", claims={"s": "shared"})])
-    assert [row[:2] for row in list_rows(found)] == [("p", "allocated"), ("q", "unsatisfied")]
+    assert [row[:2] for row in list_rows(found)] == [("p", "alreadyAllocated"), ("q", "unsatisfied")]
 
 
 BROKEN = template("broken", exactly("gpu", GPU, f"device.attributes['{GPU}'].rank > 0"))

@@ -205,7 +205,7 @@ def _is_asked(subject: Subject, options: Options) -> bool:
 
 def _judge(placement: Placement) -> ClaimOutcome:
     if placement.is_placed:
-        return "allocated" if placement.node is not None or not placement.found else "alreadyAllocated"
+        return "alreadyAllocated" if all(claim.allocation for claim in placement.subject.claims) else "allocated"
     if placement.error is not None or placement.subject.is_refused:
         return "error"
     return "gaveUp" if any(isinstance(answer, GaveUp) for answer in placement.answers.values()) else "unsatisfied"

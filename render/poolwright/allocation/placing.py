@@ -34,7 +34,7 @@ class Placement:
     """What came of a subject."""
 
     subject: Subject
-    node: str | None = None  # where it goes; None: nowhere, or no new claim binds it to a node
+    node: str | None = None  # where it goes; None: nowhere
     allocations: Mapping[ClaimKey, Allocation] = field(default_factory=dict)  # of its claims, those it found included
     found: frozenset[ClaimKey] = frozenset()  # claims that were allocated before it came
     answers: Mapping[str, Outcome | Barred] = field(default_factory=dict)  # by node, in the order they were asked
@@ -43,7 +43,7 @@ class Placement:
     @property
     def is_placed(self) -> bool:
         """Whether every claim has its devices, on a node that is open to the pod."""
-        return not self.problem and (self.node is not None or not self.answers)
+        return self.node is not None
 
     @property
     def error(self) -> tuple[str, AttemptError] | None:
@@ -113,8 +113,6 @@ class Placer:
         problem = self._find_problem(subject)
         if problem:
             return Placement(subject=subject, problem=problem)
-        if not new and all(allocation.node_selector is None for allocation in found.values()):
-            return Placement(subject=subject, allocations=found, found=frozenset(found))
         answers, chosen = self._ask(subject, found, new)
         if chosen is None:
             return Placement(subject=subject, answers=answers, found=frozenset(found))
