@@ -16,6 +16,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "specs": (),
     "catalog": ("specs",),
     "allocation": ("specs", "catalog"),
+    "plan": ("specs", "catalog", "allocation"),
     "objects": ("specs", "catalog"),
     "rules": ("specs", "catalog", "objects"),
     "trees": ("specs", "catalog", "objects", "rules"),
@@ -24,12 +25,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "cli": (
-        *("specs", "catalog", "allocation", "objects", "rules", "trees", "templates"),
+        *("specs", "catalog", "allocation", "plan", "objects", "rules", "trees", "templates"),
         *("files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
-    **dict.fromkeys(("specs", "catalog", "allocation"), "render"),
+    **dict.fromkeys(("specs", "catalog", "allocation", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }

@@ -1,0 +1,93 @@
+"""What a cluster is asked to hold: workloads at their peak, its nodes and devices, and what is held already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.claim import Claim, DeviceClass
+from poolwright.allocation.features import Features
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import ResourceSlice
+
+Scenario = Literal["fresh", "live", "rollout", "loss"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """Replicas that are alike."""
+
+    title: str  # of its own in a demand
+    replicas: int  # peak demand: the autoscaler's maximum, and what a rollout adds
+    minimum: int = 0  # that must serve
+    # One replica's pods, each with its claims as a prototype; several are a replica group, all of which must run.
+    pods: tuple[Subject, ...] = ()
+    # Claims of the pods that every replica uses as they are; all others that aren't allocated are made anew for each.
+    shared: frozenset[ClaimKey] = frozenset()
+    # What a pod goes by that isn't modelled (pod affinity, topology spread, ...), in words: its verdict is undecided.
+    unjudged: tuple[str, ...] = ()
+    is_reservation: bool = False  # others' demand: counted, and no finding of its own
+    origin: object = None  # where it comes from; nothing here looks at it
+
+    @property
+    def is_group(self) -> bool:
+        """Whether a replica takes several pods, which are placed one by one."""
+        return len(self.pods) > 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """Everything that verdicts follow from."""
+
+    workloads: tuple[Workload, ...]  # in a fixed order: that of the answers
+    nodes: tuple[Node, ...]  # in any order
+    slices: tuple[ResourceSlice, ...]  # in any order
+    classes: Mapping[str, DeviceClass]
+    features: Features
+    held: tuple[Claim, ...] = ()  # claims with an allocation; nothing of it departs
+    scenario: Scenario = "fresh"
+
+    def build_allocator(self) -> Allocator:
+        """The allocator of the cluster's version over its devices."""
+        return Allocator(self.slices, self.classes, self.features)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replica:
+    """One replica of a workload, with pods and claims of its own."""
+
+    workload: int  # index in the demand
+    number: int  # from 0
+    pods: tuple[Subject, ...]
+
+
+def build_subjects(demand: Demand) -> tuple[Replica, ...]:
+    """Every replica at peak, workload by workload, its claims with made-up names."""
+    return tuple(
+        build_replica(demand.workloads[index], index, number)
+        for index in range(len(demand.workloads))
+        for number in range(demand.workloads[index].replicas)
+    )
+
+
+def build_replica(workload: Workload, index: int, number: int) -> Replica:
+    """A replica: its pods and new claims are called after its number, so that no two share a claim by mistake."""
+    return Replica(
+        workload=index,
+        number=number,
+        pods=tuple(_copy_pod(workload, pod, at, number) for at, pod in enumerate(workload.pods)),
+    )
+
+
+def _copy_pod(workload: Workload, pod: Subject, at: int, number: int) -> Subject:
+    suffix = f"{number}-{at}" if workload.is_group else f"{number}"
+    claims = tuple(
+        claim
+        if claim.allocation is not None or claim_key(claim) in workload.shared
+        else replace(claim, name=f"{workload.title}:{claim.name}-{suffix}", uid="")
+        for claim in pod.claims
+    )
+    return replace(pod, name=f"{pod.name}-{suffix}", uid="", claims=claims)

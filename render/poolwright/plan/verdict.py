@@ -1,0 +1,119 @@
+"""What is said of a demand: per workload a word with counts and proofs, and what is true of all of them together.
+
+The words are those of the design: `always` is the fewest replicas in any packing that can't be extended by another one
+of the workload, `at_best` the most in any packing. Both speak of devices alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from poolwright.allocation.held import DeviceId
+
+Word = Literal["always-fits", "order-dependent", "unsatisfied", "undecided", "error"]
+# How a witness comes true: with the devices in the order they are published in now; with them in another order, as a
+# restarted driver may publish them; or the allocator wasn't brought to do it, and the packing alone is shown.
+Replays = Literal["now", "after-reordering-or-restart", "not-replayed"]
+Method = Literal[
+    "single-device flow",  # exact: every pod it competes with takes one device for itself
+    "blocking flow",  # exact: one pod of several devices against pods of one
+    "uniform nodes",  # exact: on each node every free device is as good as another
+    "all packings",  # exact: the search was exhausted
+    "alone",  # no node can serve it, or nobody competes with it
+    "bounds and witnesses",  # a proof from above and below, each side by relaxation or by a replayed order
+    "not judged",  # something that it goes by isn't modelled, or a selector fails
+]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Count:
+    """A number that lies between two others; exact when they are equal."""
+
+    least: int
+    most: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number is known."""
+        return self.least == self.most
+
+    def __str__(self) -> str:
+        return str(self.least) if self.is_exact else f"{self.least}-{self.most}"
+
+
+def exactly(number: int) -> Count:
+    """A number that is known."""
+    return Count(number, number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A pod gets its devices on a node."""
+
+    workload: str
+    replica: int  # from 0
+    pod: int = 0  # of the replica's pods
+    node: str  # "": bound to none
+    devices: tuple[DeviceId, ...] = ()  # of its new claims, sorted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """An order with nodes that ends with so many replicas of a workload, and no room for another one."""
+
+    moves: tuple[Move, ...]
+    placed: int  # replicas of the workload that are complete
+    replays: Replays
+
+
+@dataclass(frozen=True, slots=True, order=True, kw_only=True)
+class Landing:
+    """Hardware that some packing gives to a workload."""
+
+    product: str  # the device's product, or its driver if it names none
+    kind: str = ""  # the device's type, as published
+    alternative: str = ""  # `request/alternative` of a firstAvailable, "" for others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict of one workload."""
+
+    workload: str
+    word: Word
+    replicas: int
+    always: Count
+    at_best: Count
+    method: Method
+    best: Witness | None = None  # places at_best.least; None: not needed for the word, or there is none
+    worst: Witness | None = None  # leaves replicas out; of order-dependent
+    lands_on: tuple[Landing, ...] = ()  # sorted
+    headroom_always: int | None = None  # further replicas that would still be always-fits; None: not known
+    headroom_best: int | None = None  # further replicas that some packing holds beside everything
+    reasons: tuple[str, ...] = ()  # sentences: what ended it, what it rests on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """Replicas that compete for devices of which there are fewer."""
+
+    pods: tuple[tuple[str, int], ...]  # by workload: its title and how many of its pods; in the demand's order
+    devices: int
+    examples: tuple[DeviceId, ...] = ()  # the first few of the devices, sorted
+
+    @property
+    def demanded(self) -> int:
+        """Pods of one device each."""
+        return sum(count for _, count in self.pods)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """The verdicts of a demand."""
+
+    verdicts: tuple[Verdict, ...]  # in the demand's order
+    demanded: int  # replicas
+    shortfall: Count  # replicas that no packing holds beside the others
+    over_demanded: tuple[Contest, ...] = ()  # where some stay without in every packing: canonical
+    hall_sets: tuple[Contest, ...] = ()  # inclusion-minimal proofs of shortfalls, shortest of those found first
