@@ -47,7 +47,7 @@ def build_subjects(
     refused: those that it doesn't store at all, and why.
     Pods that have ended or are being deleted are left out, and so are those without claims.
     """
-    builder = _Builder(objects, features, refused)
+    builder = SubjectBuilder(objects, features, refused)
     pods = [placed.value for placed in objects.pods if not placed.value.is_finished and not placed.value.is_deleted]
     by_age = sorted(pods, key=lambda pod: (-pod.priority, pod.created == "", pod.created))
     subjects = {id(pod): builder.build_pod(pod) for pod in by_age}
@@ -69,7 +69,9 @@ class _Described(TypedDict):
     hint: str
 
 
-class _Builder:
+class SubjectBuilder:
+    """Makes subjects of the pods of a cluster."""
+
     def __init__(self, objects: ClusterObjects, features: Features, refused: Mapping[ObjectKey, Finding]) -> None:
         self._refused = refused
         self._features = features

@@ -1,0 +1,74 @@
+"""A cluster of a project as its plan sees it: nodes and devices, captured and planned, and what specs say of peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from poolwright.allocation.features import Features, build_features
+from poolwright.catalog.facts import Facts
+from poolwright.catalog.inventory import ZONE_LABEL, Inventory, Node
+from poolwright.catalog.planned_nodes import build_planned_slices, list_planned_names
+from poolwright.catalog.resource_slice import ResourceSlice
+from poolwright.catalog.rules import check_kubernetes
+from poolwright.plan.from_objects import Peak
+from poolwright.specs.parse import Specs
+from poolwright.specs.resolve import ResolvedCluster, resolve_placement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """What a cluster has, and what its placements may need at once."""
+
+    name: str
+    minor: str
+    gates: Mapping[str, bool]  # every gate of that version as the stack sets it
+    features: Features
+    nodes: tuple[Node, ...]
+    slices: tuple[ResourceSlice, ...]
+    peaks: Mapping[tuple[str, str], Peak]  # by namespace and name of the workload
+    planned_nodes: int = 0  # how many of the nodes aren't captured
+
+
+def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> ClusterPlan:
+    """The cluster's part of a plan.
+
+    specs: of a whole project, whose references all lead somewhere and whose planned nodes are sound.
+    """
+    stack = on.stack.value
+    served = check_kubernetes(on.stack, facts)[0]
+    if served is None:
+        raise AssertionError(f"{on.cluster.name}: check_kubernetes says so")
+    minor = served.minor
+    gates = facts.effective_gates(minor, stack.spec.kubernetes.feature_gates)
+    pools = [pool.value for pool in specs.pools if pool.value.spec.cluster_name == on.cluster.name]
+    planned = [
+        Node(name=name, labels={ZONE_LABEL: entry.zone})
+        for pool in pools
+        for entry in pool.spec.planned_nodes
+        for name in list_planned_names(entry)
+    ]
+    slices = [one for pool in pools for one in build_planned_slices(pool, stack, facts)]
+    return ClusterPlan(
+        name=on.cluster.name,
+        minor=minor,
+        gates=gates,
+        features=build_features(minor, gates),
+        nodes=(*(inventory.nodes if inventory else ()), *planned),
+        slices=(*(inventory.slices if inventory else ()), *slices),
+        peaks=_list_peaks(specs, {pool.metadata.name for pool in pools}),
+        planned_nodes=len(planned),
+    )
+
+
+def _list_peaks(specs: Specs, pools: set[str]) -> dict[tuple[str, str], Peak]:
+    """Of each placement on these pools: its most replicas and its surge, which a rollout adds."""
+    peaks = {}
+    for placement in specs.placements:
+        said = placement.value.spec
+        resolved = resolve_placement(specs, placement)[0]
+        if said.pool_name in pools and resolved is not None:
+            key = (resolved.envelope.value.spec.namespace, placement.value.metadata.name)
+            most = said.min_replicas if said.max_replicas is None else said.max_replicas
+            peaks[key] = Peak(replicas=most + (said.surge or 0), minimum=said.min_replicas, origin=placement.place())
+    return peaks

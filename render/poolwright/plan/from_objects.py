@@ -1,0 +1,121 @@
+"""The demand of a cluster, from the objects that are applied to it and what specs add: peaks and reservations.
+
+What counts is what is built, with teams' own components in it: only there stand a pod's claims, node selectors and
+tolerations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from poolwright.allocation.claim import Claim, ClaimRequest, Request
+from poolwright.allocation.cluster_objects import ClusterObjects
+from poolwright.allocation.features import Features
+from poolwright.allocation.pod import Workload as GivenWorkload
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.allocation.subjects import SubjectBuilder
+from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import ResourceSlice
+from poolwright.plan.demand import Demand, Scenario, Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """How many replicas a workload may have at once, and how many it must."""
+
+    replicas: int  # the autoscaler's maximum, and what a rollout adds
+    minimum: int
+    origin: object = None  # where it is written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """Devices of a class that others use: as many claims of one device each."""
+
+    name: str
+    class_name: str
+    count: int
+    origin: object = None
+
+
+def build_demand(
+    objects: ClusterObjects,
+    features: Features,
+    *,
+    nodes: Iterable[Node],
+    slices: Iterable[ResourceSlice],
+    peaks: Mapping[tuple[str, str], Peak],
+    reservations: Iterable[Reservation] = (),
+    held: Iterable[Claim] = (),
+    scenario: Scenario = "fresh",
+) -> Demand:
+    """What a cluster is asked to hold.
+
+    objects: as its API server stores them; nodes, slices and pods among them aren't looked at.
+    nodes:   captured and planned ones.
+    slices:  of these nodes, with every taint in them.
+    peaks:   by the workload's namespace and name; another one has its own replicas for a peak.
+    held:    claims that have devices; none in a fresh cluster.
+    """
+    nodes = tuple(nodes)
+    builder = SubjectBuilder(objects, features, {})
+    shared = {claim_key(placed.value) for placed in objects.claims}
+    workloads = [
+        workload
+        for placed in objects.workloads
+        if (workload := _build_workload(placed.value, builder, shared, peaks, len(nodes))) is not None
+    ]
+    workloads += [_build_reservation(one) for one in reservations]
+    return Demand(
+        workloads=tuple(workloads),
+        nodes=nodes,
+        slices=tuple(slices),
+        classes={placed.value.name: placed.value for placed in objects.classes},
+        features=features,
+        held=tuple(held),
+        scenario=scenario,
+    )
+
+
+def _build_workload(
+    given: GivenWorkload,
+    builder: SubjectBuilder,
+    shared: set[ClaimKey],
+    peaks: Mapping[tuple[str, str], Peak],
+    nodes: int,
+) -> Workload | None:
+    """The workload; None: its pods claim nothing."""
+    pods: list[Subject] = []
+    unjudged: list[str] = []
+    for group in given.pods:
+        template = builder.build_pod(replace(group.template, name=given.name), kind="Pod", owner=given.name)
+        pods += [template] * group.count
+        unjudged += group.template.unjudged
+    if not any(pod.claims or pod.problem for pod in pods):
+        return None
+    replicas = nodes if given.replicas is None else given.replicas
+    peak = peaks.get((given.namespace, given.name), Peak(replicas=replicas, minimum=replicas))
+    return Workload(
+        title=f"{given.namespace}/{given.name}",
+        replicas=peak.replicas,
+        minimum=peak.minimum,
+        pods=tuple(pods),
+        shared=frozenset(claim_key(claim) for pod in pods for claim in pod.claims if claim_key(claim) in shared),
+        unjudged=tuple(dict.fromkeys(unjudged)),
+        origin=peak.origin,
+    )
+
+
+def _build_reservation(reservation: Reservation) -> Workload:
+    request = Request(name="reserved", class_name=reservation.class_name)
+    claim = Claim(namespace="", name=reservation.name, requests=(ClaimRequest(name=request.name, exactly=request),))
+    pod = Subject(kind="Reservation", namespace="", name=reservation.name, claims=(claim,))
+    return Workload(
+        title=reservation.name,
+        replicas=reservation.count,
+        minimum=reservation.count,
+        pods=(pod,),
+        is_reservation=True,
+        origin=reservation.origin,
+    )
