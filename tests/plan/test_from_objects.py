@@ -1,0 +1,130 @@
+"""The demand of a cluster: which workloads, how often at their peak, with which claims, on which nodes and devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleet import FLEET
+from given_cluster import GPU, WHOLE, build, claim, exactly, template
+from given_cluster import as_file as render
+from poolwright.allocation.features import build_features
+from poolwright.allocation.parse_objects import parse_objects
+from poolwright.catalog.closure import PlatformClosure, UnitClosure
+from poolwright.catalog.inventory import Node
+from poolwright.cli.built_objects import read_built_objects
+from poolwright.cli.load import load_project, read_inventories
+from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
+from poolwright.plan.demand import Demand, Workload, build_subjects
+from poolwright.plan.from_objects import Peak, Reservation, build_demand
+from poolwright.specs.document import parse_documents
+from poolwright.specs.resolve import resolve_cluster
+
+Json = dict[str, Any]
+FEATURES = build_features("1.37", {"DRAPrioritizedList": True})
+NODES = (Node(name="node-a"), Node(name="node-b"))
+
+
+def workload(kind: str, name: str, *, claims: list[Json], replicas: int | None = None, **spec: Any) -> Json:
+    pod = {"containers": [{"name": "main"}], "resourceClaims": claims, **spec}
+    found: Json = {"template": {"spec": pod}, **({"replicas": replicas} if replicas is not None else {})}
+    return build(kind, name, spec=found, api="apps/v1", namespace="chat")
+
+
+def demand(*objects: Json, peaks: dict[tuple[str, str], Peak] | None = None, **more: Any) -> Demand:
+    given = parse_objects(parse_documents(render(objects), "objects.json"))
+    return build_demand(given, FEATURES, nodes=NODES, slices=(), peaks=peaks or {}, **more)
+
+
+def list_rows(found: Demand) -> list[tuple[str, int, int, int, list[str]]]:
+    return [(one.title, one.replicas, one.minimum, len(one.pods), _list_requests(one)) for one in found.workloads]
+
+
+def _list_requests(one: Workload) -> list[str]:
+    asked = []
+    for found in one.pods[0].claims:
+        for entry in found.requests:
+            first = entry.exactly or entry.first_available[0]
+            asked.append(f"{entry.name}: {first.count} {first.class_name}")
+    return asked
+
+
+OWN = {"name": "own", "resourceClaimTemplateName": "one"}
+SHARED = {"name": "all", "resourceClaimName": "shared"}
+
+
+def test_replicas_at_their_peak() -> None:
+    found = demand(
+        WHOLE,
+        template("one", exactly("gpu"), namespace="chat"),
+        workload("Deployment", "scaled", claims=[OWN], replicas=2),
+        workload("StatefulSet", "fixed", claims=[OWN], replicas=3),
+        workload("DaemonSet", "everywhere", claims=[OWN]),
+        workload("Deployment", "without", claims=[], replicas=9),
+        peaks={("chat", "scaled"): Peak(replicas=5, minimum=2)},
+        reservations=[Reservation(name="training", class_name=GPU, count=2)],
+    )
+    assert list_rows(found) == [
+        ("chat/scaled", 5, 2, 1, [f"gpu: 1 {GPU}"]),
+        ("chat/fixed", 3, 3, 1, [f"gpu: 1 {GPU}"]),
+        ("chat/everywhere", 2, 2, 1, [f"gpu: 1 {GPU}"]),
+        ("training", 2, 2, 1, [f"reserved: 1 {GPU}"]),
+    ]
+    assert [one.is_reservation for one in found.workloads] == [False, False, False, True]
+
+
+def test_a_shared_claim_is_one_for_all_replicas() -> None:
+    found = demand(
+        WHOLE,
+        claim("shared", exactly("gpu"), namespace="chat"),
+        template("one", exactly("gpu"), namespace="chat"),
+        workload("Deployment", "both", claims=[SHARED, OWN], replicas=2),
+    )
+    assert found.workloads[0].shared == frozenset({("chat", "shared")})
+    names = [[one.name for one in replica.pods[0].claims] for replica in build_subjects(found)]
+    assert [one[0] for one in names] == ["shared", "shared"]
+    assert len({one[1] for one in names}) == 2
+
+
+def test_what_keeps_pods_from_nodes_comes_along() -> None:
+    tolerations = [{"key": "gpu", "operator": "Exists"}]
+    found = demand(
+        template("one", exactly("gpu"), namespace="chat"),
+        workload("Deployment", "w", claims=[OWN], nodeSelector={"zone": "a"}, tolerations=tolerations),
+    )
+    (pod,) = found.workloads[0].pods
+    assert pod.node_selector == {"zone": "a"}
+    assert pod.tolerations[0].key == "gpu"
+
+
+def test_a_pod_without_its_template_can_be_placed_nowhere() -> None:
+    found = demand(workload("Deployment", "w", claims=[OWN]))
+    assert found.workloads[0].pods[0].problem == 'resourceclaimtemplate "one" not found, so the claim isn\'t created'
+
+
+def test_the_example_fleet() -> None:
+    plan, found = read_cluster("east")
+    assert (plan.minor, len(plan.nodes), plan.planned_nodes) == ("1.36", 9, 7)
+    assert sum(len(one.devices) for one in plan.slices) == 149
+    assert list_rows(found) == [
+        ("chat/chat-70b", 4, 2, 1, ["gpu: 4 interactive-80g"]),
+        ("guard/guard-1b7", 3, 2, 1, ["gpu: 1 mig-20g"]),
+        ("chat/prefill-8b", 2, 1, 1, ["gpu: 1 interactive-80g", "nic: 1 rdma-nic"]),
+        ("search/rag-8b", 2, 1, 1, ["gpu: 1 interactive-80g"]),
+        ("reasoning/reason-671b", 1, 1, 2, ["gpu: 8 interactive-80g"]),
+        ("search/rewrite-0b6", 1, 1, 1, ["gpu: 1 mig-20g"]),
+        ("offline/summarise-20b", 4, 4, 1, ["gpu: 1 mig-40g"]),
+        ("chat/tenants-8b", 2, 1, 1, ["gpu: 1 interactive-80g"]),
+        ("chat/tenants-8b-b", 3, 2, 1, ["gpu: 1 interactive-80g"]),
+    ]
+
+
+def read_cluster(name: str) -> tuple[ClusterPlan, Demand]:
+    project = load_project(str(FLEET))
+    on = resolve_cluster(project.specs, name)[0]
+    assert on is not None
+    plan = build_cluster_plan(project.specs, on, read_inventories(project).get(name), project.facts)
+    units = [
+        one for one in project.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
+    ]
+    objects = read_built_objects(units, project.customs)
+    return plan, build_demand(objects, plan.features, nodes=plan.nodes, slices=plan.slices, peaks=plan.peaks)
