@@ -91,7 +91,7 @@ def parse_world(world: Json) -> World:
 
 
 def place_remembering(allocator: Allocator, world: World) -> Callable[[Claim], Placed | None]:
-    """Up to the first node that can serve; one that said no isn't asked for the same again. `allocate` asks them all."""
+    """Up to the first node that can serve; what said no isn't asked for the same again. `allocate` asks them all."""
     placer = Placer(allocator, world.nodes, world.claims, looks_everywhere=False)
 
     def serve(claim: Claim) -> Placed | None:
