@@ -1,0 +1,237 @@
+"""Which free devices of which nodes each pod takes, asked of the allocator itself.
+
+Clauses, taints, node affinity and gates are judged by the code that allocates: a device is taken if the allocator
+gives it once those that it gives before are held. Counters and what others hold in the plan are left aside here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.claim import EXACT_COUNT, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
+from poolwright.allocation.held import DeviceId, Held
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp
+from poolwright.allocation.placing import find_bar, is_usable
+from poolwright.allocation.pools import Candidate
+from poolwright.allocation.subject import Subject, claim_key
+from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import Device, ResourceSlice
+from poolwright.plan.demand import Demand, Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One request of a pod, or several alternatives of one, without what ties it to others."""
+
+    least: int  # devices that it takes at least
+    most: int
+    accepted: frozenset[DeviceId]  # that one of its devices may be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What a pod needs, as far as bounds and exact methods go by it."""
+
+    key: str
+    is_single: bool  # one device, for itself alone
+    is_counted: bool  # some devices of one request, with nothing that ties them: any of them will do
+    asks: tuple[Ask, ...] = ()
+    on_node: dict[str, frozenset[DeviceId]] = field(default_factory=dict)  # by open node, all that some ask takes
+    alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
+    error: str = ""  # an attempt ends in it whatever others hold
+    risk: str = ""  # an attempt may end in it, or take too long
+
+    @property
+    def accepted(self) -> frozenset[DeviceId]:
+        """Every device that some ask takes."""
+        return frozenset().union(*(ask.accepted for ask in self.asks))
+
+    @property
+    def least(self) -> int:
+        """Devices that the pod takes at least."""
+        return sum(ask.least for ask in self.asks)
+
+    @property
+    def most(self) -> int:
+        """Devices that the pod takes at most."""
+        return sum(ask.most for ask in self.asks)
+
+
+class Acceptance:
+    """Shapes of a demand's pods; what was found out for one serves all that are alike."""
+
+    def __init__(self, demand: Demand) -> None:
+        self.allocator = demand.build_allocator()
+        self.nodes = tuple(sorted(demand.nodes, key=lambda node: node.name))
+        self.candidates: dict[DeviceId, Candidate] = {}
+        self.nodes_of: dict[DeviceId, list[str]] = {}
+        self.held = [claim.allocation for claim in demand.held if claim.allocation is not None]
+        self._features = demand.features
+        self._free = Allocator([_drop_charges(one) for one in demand.slices], demand.classes, demand.features)
+        self._shapes: dict[str, Shape] = {}
+        self._asks: dict[str, tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]] = {}
+        self._usable: dict[str, frozenset[DeviceId]] = {}
+        self._list_devices()
+
+    def build_held(self) -> Held:
+        """What is held at the start, to be added to."""
+        held = Held(self._features)
+        for allocation in self.held:
+            held.add(allocation)
+        return held
+
+    def shape(self, workload: Workload, pod: Subject) -> Shape:
+        """The shape of a workload's pod."""
+        key = repr((pod.need_key, sorted(workload.shared), pod.problem))
+        found = self._shapes.get(key)
+        if found is None:
+            found = self._shapes[key] = self._build_shape(key, workload, pod)
+        return found
+
+    def _list_devices(self) -> None:
+        for node in self.nodes:
+            usable = [one for _, one in self.allocator.pools(node).candidates]
+            self._usable[node.name] = frozenset(one.id for one in usable)
+            for one in usable:
+                self.candidates[one.id] = one
+                self.nodes_of.setdefault(one.id, []).append(node.name)
+
+    def list_open(self, pod: Subject) -> list[Node]:
+        """The nodes that are open to a pod, whatever their devices."""
+        found = [claim.allocation for claim in pod.claims if claim.allocation is not None]
+        return [node for node in self.nodes if not find_bar(pod, node) and all(is_usable(one, node) for one in found)]
+
+    def _build_shape(self, key: str, workload: Workload, pod: Subject) -> Shape:
+        new = [claim for claim in pod.claims if claim.allocation is None]
+        requests = [(claim, entry) for claim in new for entry in claim.requests]
+        shares = any(claim_key(claim) in workload.shared for claim in new)
+        plain = [_list_alternatives(entry) for _, entry in requests]
+        if pod.problem:
+            return Shape(key=key, is_single=False, is_counted=False, error=pod.problem)
+        single = len(requests) == 1 and not shares and all(_is_one(one) for one in plain[0])
+        counted = len(requests) == 1 and not shares and len(plain[0]) == 1 and _is_counted(new, plain[0][0])
+        nodes = self.list_open(pod)
+        on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
+        asks: list[Ask] = []
+        alternatives: set[tuple[str, DeviceId]] = set()
+        risk = ""
+        for claim, entry in requests:
+            found, given, problem = self._ask(pod, nodes, claim if single else _loosen(claim, entry))
+            asks.append(_build_ask(entry, frozenset().union(*found.values())))
+            alternatives |= given
+            risk = risk or problem
+            for name, devices in found.items():
+                on_node[name] |= devices
+        accepted = frozenset().union(*on_node.values())
+        is_exclusive = not any(self._is_divisible(self.candidates[one].device) for one in accepted)
+        return Shape(
+            key=key,
+            is_single=single and is_exclusive,
+            is_counted=counted and is_exclusive,
+            asks=tuple(ask for ask in asks if ask.most),
+            on_node={name: frozenset(devices) for name, devices in on_node.items()},
+            alternatives=frozenset(alternatives),
+            **self._find_error(nodes, new, risk),
+        )
+
+    def _find_error(self, nodes: Sequence[Node], claims: Sequence[Claim], risk: str) -> dict[str, str]:
+        """What ends an attempt of the pod: `error` if it doesn't matter what others hold."""
+        held = self.build_held()
+        for node in nodes:
+            outcome = self.allocator.allocate(node, claims, held)
+            if isinstance(outcome, AttemptError):
+                said = f"node {node.name}: {outcome.message}"
+                # Of a device it is hidden once another claim holds that.
+                return {"error": said} if outcome.device is None else {"risk": said}
+            if isinstance(outcome, GaveUp):
+                return {"risk": f"node {node.name}: the search looked at {outcome.looked_at} devices and gave up"}
+        return {"risk": risk}
+
+    def _ask(
+        self, pod: Subject, nodes: Sequence[Node], claim: Claim
+    ) -> tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]:
+        key = repr((pod.node_key, [node.name for node in nodes], claim.requests, claim.constraints))
+        if key not in self._asks:
+            found: dict[str, frozenset[DeviceId]] = {}
+            alternatives: set[tuple[str, DeviceId]] = set()
+            risk = ""
+            for node in nodes:
+                given, problem = self._ask_node(node, claim)
+                found[node.name] = frozenset(device for _, device in given)
+                alternatives.update(given)
+                risk = risk or problem
+            self._asks[key] = found, frozenset(alternatives), risk
+        return self._asks[key]
+
+    def _ask_node(self, node: Node, claim: Claim) -> tuple[set[tuple[str, DeviceId]], str]:
+        """The devices of a node that a claim of one device may get. All of the node's, where an attempt ends."""
+        held, usable = self.build_held(), self._usable[node.name]
+        given: set[tuple[str, DeviceId]] = set()
+        while True:
+            outcome = self._free.allocate(node, (claim,), held)
+            if not isinstance(outcome, Allocated):
+                break
+            result = outcome.allocations[0].devices[0]
+            device = (result.driver, result.pool, result.device)
+            if device in usable:
+                given.add((result.request, device))
+            held.add(
+                Allocation(devices=(AllocatedDevice(request="", driver=device[0], pool=device[1], device=device[2]),))
+            )
+        if isinstance(outcome, AttemptError | GaveUp):
+            what = outcome.message if isinstance(outcome, AttemptError) else "the search gave up"
+            free = (one for one in sorted(usable) if not held.is_dedicated(one))
+            return given | {(claim.requests[0].name, one) for one in free}, f"node {node.name}: {what}"
+        return given, ""
+
+    def _is_divisible(self, device: Device) -> bool:
+        """Whether giving a device leaves more, or less, than all others as they were."""
+        shared = device.allow_multiple_allocations and self._features.consumable_capacity
+        return shared or bool(device.consumes and self._features.partitionable_devices)
+
+
+def _is_one(request: Request) -> bool:
+    return request.mode == EXACT_COUNT and request.count == 1 and not request.admin_access
+
+
+def _is_counted(claims: Iterable[Claim], request: Request) -> bool:
+    ties = any(claim.constraints for claim in claims)
+    return request.mode == EXACT_COUNT and not request.admin_access and not ties
+
+
+def _list_alternatives(entry: ClaimRequest) -> tuple[Request, ...]:
+    return entry.first_available if entry.exactly is None else (entry.exactly,)
+
+
+def _build_ask(entry: ClaimRequest, accepted: frozenset[DeviceId]) -> Ask:
+    """How many devices a request takes. Of all devices it may be any number from one; of others' it takes none."""
+    least, most = [], []
+    for one in _list_alternatives(entry):
+        if one.admin_access:
+            least.append(0)
+            most.append(0)
+        elif one.mode == EXACT_COUNT:
+            least.append(one.count)
+            most.append(one.count)
+        else:
+            least.append(0)
+            most.append(len(accepted))
+    return Ask(least=min(least), most=max(most), accepted=accepted)
+
+
+def _loosen(claim: Claim, entry: ClaimRequest) -> Claim:
+    """The claim with this request alone, for one device, and without constraints."""
+    exactly = None if entry.exactly is None else _for_one(entry.exactly)
+    loose = ClaimRequest(name=entry.name, exactly=exactly, first_available=tuple(map(_for_one, entry.first_available)))
+    return replace(claim, requests=(loose,), constraints=())
+
+
+def _for_one(request: Request) -> Request:
+    return replace(request, mode=EXACT_COUNT, count=1, admin_access=None)
+
+
+def _drop_charges(one: ResourceSlice) -> ResourceSlice:
+    devices = tuple(replace(device, consumes=()) if device.consumes else device for device in one.devices)
+    return replace(one, devices=devices) if devices != one.devices else one

@@ -1,0 +1,136 @@
+"""What every method works on: a demand with the shapes of its pods, and orders carried out for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.held import DeviceId
+from poolwright.plan.acceptance import Acceptance, Shape
+from poolwright.plan.demand import Demand
+from poolwright.plan.market import Handed
+from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.verdict import Landing, Move, Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pod of a workload is to be placed on a node."""
+
+    workload: int
+    pod: int
+    node: str
+    device: DeviceId | None = None  # that it is meant to get
+
+
+@dataclass(slots=True)
+class Context:
+    """A demand and what was worked out for it."""
+
+    demand: Demand
+    acceptance: Acceptance
+    shapes: tuple[tuple[Shape, ...], ...]  # by workload and pod
+    titles: tuple[str, ...]
+    ranks: dict[DeviceId, int] = field(default_factory=dict)  # the order in which a node's devices are tried
+    barred: frozenset[int] = frozenset()  # workloads that no order may rest on: what they do isn't known
+
+    def list_steps(self, handed: Iterable[Handed]) -> list[Step]:
+        """Steps for pods of one device, in the order of the devices."""
+        steps = []
+        for entry, device in handed:
+            on_node = self.shapes[entry.workload][entry.pod].on_node
+            node = next(name for name in self.acceptance.nodes_of[device] if device in on_node.get(name, ()))
+            steps.append(Step(entry.workload, entry.pod, node, device))
+        return steps
+
+    def list_landings(self, workload: int) -> tuple[Landing, ...]:
+        """The hardware that a workload's pods may get."""
+        found = set()
+        for shape in self.shapes[workload]:
+            for request, device in shape.alternatives:
+                found.add(self._describe(device, request if "/" in request else ""))
+        return tuple(sorted(found))
+
+    def show(self, steps: Sequence[Step], workload: int, pod: int, *, target: int, replicas: int) -> Witness:
+        """An order that leaves a workload with `target` of its pods, carried out as faithfully as can be.
+
+        steps: of all others' pods, and of the workload's own; those of its own that still fit are added.
+        """
+        by_rank = sorted(steps, key=lambda step: self.ranks.get(step.device, 0) if step.device else 0)
+        partly: Witness | None = None
+        for order in (by_rank, list(steps), list(reversed(steps))):
+            witness = self.run(order, self.acceptance.allocator, workload, pod)
+            if witness.placed == target:
+                return witness
+            if witness.placed < replicas and (partly is None or witness.placed < partly.placed):
+                partly = witness
+        first = [step.device for step in steps if step.device is not None]
+        allocator = Allocator(reorder(self.demand.slices, first), self.demand.classes, self.demand.features)
+        witness = self.run(steps, allocator, workload, pod, replays_now=False)
+        if witness.placed == target:
+            return witness
+        return partly or Witness(moves=self._describe_steps(steps), placed=target, replays="not-replayed")
+
+    def run(
+        self, steps: Sequence[Step], allocator: Allocator, workload: int, pod: int, *, replays_now: bool = True
+    ) -> Witness:
+        """Carry out the steps that can be, then place what still fits of the workload's own pods."""
+        replay = Replay(self.demand, allocator)
+        placed = [[0] * len(one.pods) for one in self.demand.workloads]
+        for step in steps:
+            number = placed[step.workload][step.pod]
+            if number < self.demand.workloads[step.workload].replicas:
+                done = replay.place(step.workload, number, step.pod, step.node)
+                placed[step.workload][step.pod] += done is not None
+        for node in self.shapes[workload][pod].on_node:
+            while placed[workload][pod] < self.demand.workloads[workload].replicas:
+                if replay.place(workload, placed[workload][pod], pod, node) is None:
+                    break
+                placed[workload][pod] += 1
+        return Witness(
+            moves=tuple(replay.moves),
+            placed=placed[workload][pod],
+            replays="now" if replays_now else "after-reordering-or-restart",
+        )
+
+    def _describe_steps(self, steps: Sequence[Step]) -> tuple[Move, ...]:
+        counts: dict[tuple[int, int], int] = {}
+        moves = []
+        for step in steps:
+            key = step.workload, step.pod
+            counts[key] = number = counts.get(key, -1) + 1
+            moves.append(
+                Move(
+                    workload=self.titles[step.workload],
+                    replica=number,
+                    pod=step.pod,
+                    node=step.node,
+                    devices=() if step.device is None else (step.device,),
+                )
+            )
+        return tuple(moves)
+
+    def _describe(self, device: DeviceId, alternative: str) -> Landing:
+        attributes = self.acceptance.candidates[device].device.attributes
+        said = {}
+        for wanted in ("productName", "type"):
+            found = next((one.value for (_, name), one in sorted(attributes.items()) if name == wanted), None)
+            said[wanted] = found if isinstance(found, str) else ""
+        return Landing(product=said["productName"] or device[0], kind=said["type"], alternative=alternative)
+
+
+def build_context(demand: Demand) -> Context:
+    """Ask for every pod's shape. Cost: the devices of each node, squared, for every two pods that differ."""
+    acceptance = Acceptance(demand)
+    shapes = tuple(tuple(acceptance.shape(workload, pod) for pod in workload.pods) for workload in demand.workloads)
+    ranks: dict[DeviceId, int] = {}
+    for node in acceptance.nodes:
+        for at, (_, candidate) in enumerate(acceptance.allocator.pools(node).candidates):
+            ranks.setdefault(candidate.id, at)
+    barred = frozenset(
+        at
+        for at, workload in enumerate(demand.workloads)
+        if workload.unjudged or any(shape.risk or shape.error for shape in shapes[at])
+    )
+    return Context(demand, acceptance, shapes, tuple(one.title for one in demand.workloads), ranks, barred)

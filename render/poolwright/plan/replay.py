@@ -1,0 +1,95 @@
+"""Orders with nodes, carried out by the allocator itself: what is shown here happened, first-fit and all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.claim import Allocation
+from poolwright.allocation.held import DeviceId
+from poolwright.allocation.outcome import Allocated
+from poolwright.allocation.placing import Placer, find_bar, is_usable
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import ResourceSlice
+from poolwright.plan.demand import Demand, Replica, build_replica
+from poolwright.plan.verdict import Move
+
+
+class Replay:
+    """A cluster in which pods are placed one by one on nodes that are said."""
+
+    def __init__(self, demand: Demand, allocator: Allocator) -> None:
+        """Start with what is held.
+
+        allocator: over the demand's slices, or over the same ones in another order.
+        """
+        self.demand = demand
+        self.nodes = {node.name: node for node in sorted(demand.nodes, key=lambda node: node.name)}
+        self.moves: list[Move] = []
+        self._placer = Placer(allocator, demand.nodes, demand.held)
+        self._replicas: dict[tuple[int, int], Replica] = {}
+
+    def build(self, workload: int, number: int) -> Replica:
+        """A replica; the same one whenever it is asked for."""
+        key = workload, number
+        if key not in self._replicas:
+            self._replicas[key] = build_replica(self.demand.workloads[workload], workload, number)
+        return self._replicas[key]
+
+    def place(self, workload: int, number: int, pod: int, node: str) -> Move | None:
+        """Place a pod of a replica on a node, and keep that; None: the node can't serve it."""
+        found = self._try(self.build(workload, number).pods[pod], self.nodes[node])
+        if found is None:
+            return None
+        for key, allocation in found.items():
+            self._placer.hold(key, allocation)
+        move = Move(
+            workload=self.demand.workloads[workload].title,
+            replica=number,
+            pod=pod,
+            node=node,
+            devices=tuple(sorted(_list_devices(found.values()))),
+        )
+        self.moves.append(move)
+        return move
+
+    def can_place(self, workload: int, number: int, pod: int, nodes: Sequence[str]) -> bool:
+        """Whether one of the nodes can serve a pod."""
+        subject = self.build(workload, number).pods[pod]
+        return any(self._try(subject, self.nodes[node]) is not None for node in nodes)
+
+    def _try(self, subject: Subject, node: Node) -> dict[ClaimKey, Allocation] | None:
+        placer = self._placer
+        if subject.problem or find_bar(subject, node):
+            return None
+        known = [placer.allocations.get(claim_key(claim)) or claim.allocation for claim in subject.claims]
+        if not all(one is None or is_usable(one, node) for one in known):
+            return None
+        new = [claim for claim, one in zip(subject.claims, known, strict=True) if one is None]
+        outcome = placer.allocator.allocate(node, new, placer.held)
+        if not isinstance(outcome, Allocated):
+            return None
+        return dict(zip(map(claim_key, new), outcome.allocations, strict=True))
+
+
+def reorder(slices: Sequence[ResourceSlice], first: Sequence[DeviceId]) -> tuple[ResourceSlice, ...]:
+    """Slices whose devices stand in another order, as a restarted driver may publish them: these first."""
+    rank = {device: at for at, device in enumerate(first)}
+    return tuple(
+        replace(
+            one,
+            devices=tuple(
+                sorted(one.devices, key=lambda device: rank.get((device.driver, device.pool, device.name), len(rank)))
+            ),
+        )
+        for one in slices
+    )
+
+
+def _list_devices(allocations: Iterable[Allocation]) -> list[DeviceId]:
+    found: list[DeviceId] = []
+    for allocation in allocations:
+        found += [(one.driver, one.pool, one.device) for one in allocation.devices]
+    return found
