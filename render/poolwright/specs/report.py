@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from poolwright.specs.finding import Finding, Severity, escape_controls, render_details, render_text, sort_findings
 from poolwright.specs.place import Place
+from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_count, build_object, build_text
 
 ReportFormat = Literal["text", "json", "markdown", "github", "sarif"]
 
@@ -59,27 +60,29 @@ def render_findings(
 
 def finding_list_schema() -> dict[str, object]:
     """The JSON Schema (draft 2020-12) of the json form. Every property is always present."""
-    finding: dict[str, object] = {
+    finding: dict[str, SchemaPart] = {
         "code": {
             "description": "Which rule was broken: kebab-case and stable. Waivers and `poolwright explain` use it.",
             "type": "string",
             "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
         },
         "severity": {"description": "How much it matters.", "enum": list(_SEVERITIES)},
-        "file": _text("The file, relative to the project, with forward slashes."),
-        "line": _count("Line, from 1; 0 where only the file is known."),
-        "column": _count("Column in Unicode code points, from 1; 0 where only the file is known."),
-        "field": _text("Path of the field, such as `spec.requests[1].count`; empty where none can be named."),
-        "what": _text("What is wrong, naming the value; a sentence without a final full stop, as the next three."),
-        "why": _text("Why it matters."),
-        "rule": _text("Whose rule it is: a specification, an API or Poolwright's design; may be empty."),
-        "fix": _text("What to do."),
+        "file": build_text("The file, relative to the project, with forward slashes."),
+        "line": build_count("Line, from 1; 0 where only the file is known."),
+        "column": build_count("Column in Unicode code points, from 1; 0 where only the file is known."),
+        "field": build_text("Path of the field, such as `spec.requests[1].count`; empty where none can be named."),
+        "what": build_text("What is wrong, naming the value; a sentence without a final full stop, as the next three."),
+        "why": build_text("Why it matters."),
+        "rule": build_text("Whose rule it is: a specification, an API or Poolwright's design; may be empty."),
+        "fix": build_text("What to do."),
     }
-    counts: dict[str, object] = {severity: _count(f"Findings of severity {severity}.") for severity in _SEVERITIES}
+    counts: dict[str, SchemaPart] = {
+        severity: build_count(f"Findings of severity {severity}.") for severity in _SEVERITIES
+    }
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DIALECT,
         "title": "FindingList",
-        **_object(
+        **build_object(
             "What Poolwright found in a project, as `--format json` prints it.",
             {
                 "apiVersion": {"description": "Version of this format.", "const": "poolwright.dev/v1alpha1"},
@@ -88,30 +91,12 @@ def finding_list_schema() -> dict[str, object]:
                     "description": "Each finding once, by file, line, column and field, then code and texts.",
                     "type": "array",
                     "uniqueItems": True,
-                    "items": _object("One thing to mend or to know.", finding),
+                    "items": build_object("One thing to mend or to know.", finding),
                 },
-                "counts": _object("Findings by severity.", counts),
+                "counts": build_object("Findings by severity.", counts),
             },
         ),
     }
-
-
-def _object(description: str, properties: dict[str, object]) -> dict[str, object]:
-    return {
-        "description": description,
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(properties),
-        "properties": properties,
-    }
-
-
-def _text(description: str) -> dict[str, object]:
-    return {"description": description, "type": "string"}
-
-
-def _count(description: str) -> dict[str, object]:
-    return {"description": description, "type": "integer", "minimum": 0}
 
 
 def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
