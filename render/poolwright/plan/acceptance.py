@@ -36,7 +36,9 @@ class Shape:
 
     key: str
     is_single: bool  # one device, for itself alone
-    is_counted: bool  # some devices of one request, with nothing that ties them: any of them will do
+    is_counted: bool  # some devices of one request, each for itself, with nothing that ties them: any of them will do
+    is_exclusive: bool = False  # taking a device leaves all others as they were
+    needs_nothing: bool = False  # all its claims have devices, and `on_node` names the nodes that can use them
     asks: tuple[Ask, ...] = ()
     on_node: dict[str, frozenset[DeviceId]] = field(default_factory=dict)  # by open node, all that some ask takes
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
@@ -130,6 +132,8 @@ class Acceptance:
             key=key,
             is_single=single and is_exclusive,
             is_counted=counted and is_exclusive,
+            is_exclusive=is_exclusive,
+            needs_nothing=not requests,
             asks=tuple(ask for ask in asks if ask.most),
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
             alternatives=frozenset(alternatives),

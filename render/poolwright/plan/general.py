@@ -1,30 +1,153 @@
-"""Verdicts where pods take several devices, shares or partitions: proofs from both sides, never a guess."""
+"""Verdicts where pods take several devices, shares or partitions: proofs from both sides, never a guess.
+
+The fewest replicas are bounded from below by giving others more than they have and from above by an order that was
+carried out; the most from above by leaving out what ties devices and from below by an order again. Where the two
+don't meet and no exact method applies, the word is `undecided` with what is proven.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from poolwright.plan.bounds import bound_alone, bound_shortfall, is_hopeless, prove_always
 from poolwright.plan.context import Context
-from poolwright.plan.exact import Part
-from poolwright.plan.verdict import Count, Verdict
+from poolwright.plan.exact import Part, choose_word
+from poolwright.plan.kinds import Field, build_field
+from poolwright.plan.packing import find_worst, list_orders, pack_all, pack_alone
+from poolwright.plan.uniform import Room, find_fewest, find_most, list_rooms
+from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
-MAX_STEPS: Final = 200_000  # states that an exact search visits
+MAX_STEPS: Final = 60_000  # states that an exact search visits for one kind of pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding:
+    """What is proven of the pods of one kind."""
+
+    always: Count
+    most: int  # alone
+    method: Method
+    worst: Witness | None = None
+    reason: str = ""
 
 
 def judge_mixed(context: Context, members: Sequence[int]) -> Part:
     """What can be proven of workloads that compete with no other ones."""
-    verdicts = {}
-    for at in members:
-        workload = context.demand.workloads[at]
-        verdicts[at] = Verdict(
-            workload=workload.title,
-            word="undecided",
-            replicas=workload.replicas,
-            always=Count(0, workload.replicas),
-            at_best=Count(0, workload.replicas),
-            method="bounds and witnesses",
-            lands_on=context.list_landings(at),
-            reasons=("not yet decided by any method here",),
+    field = build_field(context, members)
+    rooms = list_rooms(field)
+    verdicts = {at: _judge(field, at, rooms) for at in members}
+    return Part(verdicts=verdicts, shortfall=_count_shortfall(field, rooms, [verdicts[at] for at in members]))
+
+
+def _judge(field: Field, at: int, rooms: Sequence[Room] | None) -> Verdict:
+    context = field.context
+    workload = context.demand.workloads[at]
+    numbers = [number for number, kind in enumerate(field.kinds) if kind.workload == at]
+    findings = [_find(field, number, rooms) for number in numbers]
+    weakest = min(findings, key=lambda one: (one.always.most, one.always.least))
+    missing = sum(workload.replicas - one.always.least for one in findings)
+    always = Count(max(0, workload.replicas - missing), weakest.always.most)
+    best = None
+    at_best = exactly(workload.replicas)
+    if always.least < workload.replicas:
+        best = pack_alone(field, at) if at not in context.barred else None
+        most = min((one.most for one in findings), default=workload.replicas)
+        at_best = Count(min(most, max(always.least, best.placed if best else 0)), most)
+    always = Count(min(always.least, at_best.most), min(always.most, at_best.most))
+    word = choose_word(always, at_best, workload.replicas)
+    return Verdict(
+        workload=workload.title,
+        word=word,
+        replicas=workload.replicas,
+        always=always,
+        at_best=at_best,
+        method=weakest.method,
+        best=best if word in ("order-dependent", "undecided") else None,
+        worst=weakest.worst if word in ("order-dependent", "undecided") else None,
+        lands_on=context.list_landings(at),
+        reasons=_say(findings, word, is_group=workload.is_group),
+    )
+
+
+def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
+    """The fewest and most pods of a kind, by whichever method comes to an end first."""
+    kind = field.kinds[number]
+    if kind.shape.needs_nothing:
+        count = kind.count if kind.shape.on_node else 0
+        return _Finding(always=exactly(count), most=count, method="alone")
+    if is_hopeless(field, kind):
+        return _Finding(
+            always=exactly(0), most=0, method="alone", reason="no node can serve it, with nobody else there"
         )
-    return Part(verdicts=verdicts, shortfall=Count(0, sum(context.demand.workloads[at].replicas for at in members)))
+    most = bound_alone(field, kind)
+    least, total, others = prove_always(field, number)
+    least = min(least, most)
+    if least >= kind.count:
+        return _Finding(always=exactly(kind.count), most=kind.count, method=_name(field, number, least, others, total))
+    if rooms is not None:
+        exact = _search(field, rooms, number, most)
+        if exact is not None:
+            return exact
+    worst = find_worst(field, number, target=least)
+    ceiling = min(most, kind.count if worst is None else worst.placed)
+    said = f"to keep it away takes {total} devices, of which others can take {others}" if total else ""
+    return _Finding(
+        always=Count(min(least, ceiling), ceiling),
+        most=most,
+        method=_name(field, number, least, others, total) if least == ceiling else "bounds and witnesses",
+        worst=worst,
+        reason=said,
+    )
+
+
+def _name(field: Field, number: int, least: int, others: int, total: int) -> Method:
+    """Whether the bound is the truth: one kind of any size against single devices that can block it, or can't."""
+    kind = field.kinds[number]
+    against = [one for at, one in enumerate(field.kinds) if at != number]
+    is_flow = (kind.shape.is_counted or kind.shape.is_single) and all(one.shape.is_single for one in against)
+    is_exact = is_flow and (least >= kind.count or others >= total)
+    return "blocking flow" if is_exact else "bounds and witnesses"
+
+
+def _search(field: Field, rooms: Sequence[Room], number: int, most: int) -> _Finding | None:
+    kind = field.kinds[number]
+    fewest = find_fewest(field, rooms, number, max_steps=MAX_STEPS)
+    if fewest is None:
+        return None
+    count, steps = fewest
+    always = exactly(min(count, most))
+    worst = None
+    if steps and count < kind.count:
+        worst = field.context.show(steps, kind.workload, kind.pod, target=count, replicas=kind.count)
+    return _Finding(always=always, most=most, method="uniform nodes", worst=worst)
+
+
+def _count_shortfall(field: Field, rooms: Sequence[Room] | None, verdicts: Sequence[Verdict]) -> Count:
+    """Replicas that stay without: proven by counting devices from below, by orders carried out from above."""
+    if all(verdict.word == "always-fits" for verdict in verdicts):
+        return exactly(0)
+    is_simple = all(len(field.context.shapes[at]) == 1 for at in field.members)
+    if rooms is not None and is_simple:
+        most = find_most(field, rooms, max_steps=MAX_STEPS)
+        if most is not None:
+            return exactly(field.demanded - most)
+    least = bound_shortfall(field, [verdict.at_best.most for verdict in verdicts])
+    placed = 0
+    for order in list_orders(field):
+        placed = max(placed, pack_all(field, order))
+        if field.demanded - placed <= least:
+            break
+    return Count(least, field.demanded - placed)
+
+
+def _say(findings: Sequence[_Finding], word: str, *, is_group: bool) -> tuple[str, ...]:
+    if word == "always-fits":
+        return ()
+    said = list(dict.fromkeys(one.reason for one in findings if one.reason))
+    if word == "undecided":
+        said.append("neither that it always fits nor that an order leaves one out is proven")
+    if is_group:
+        said.append("the pods of a replica are placed one by one: replicas that hold a part of theirs can block others")
+    return tuple(said)

@@ -28,6 +28,7 @@ class Replay:
         self.demand = demand
         self.nodes = {node.name: node for node in sorted(demand.nodes, key=lambda node: node.name)}
         self.moves: list[Move] = []
+        self._keys: list[list[ClaimKey]] = []  # of each move the claims that got devices
         self._placer = Placer(allocator, demand.nodes, demand.held)
         self._replicas: dict[tuple[int, int], Replica] = {}
 
@@ -53,7 +54,14 @@ class Replay:
             devices=tuple(sorted(_list_devices(found.values()))),
         )
         self.moves.append(move)
+        self._keys.append(list(found))
         return move
+
+    def undo(self) -> Move:
+        """Take back the last move."""
+        for key in self._keys.pop():
+            self._placer.release(key)
+        return self.moves.pop()
 
     def can_place(self, workload: int, number: int, pod: int, nodes: Sequence[str]) -> bool:
         """Whether one of the nodes can serve a pod."""

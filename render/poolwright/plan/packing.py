@@ -1,0 +1,175 @@
+"""Orders with nodes that are tried, each move carried out by the allocator: what they come to is possible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import field as made
+
+from poolwright.allocation.allocator import Allocator
+from poolwright.plan.kinds import Field, Kind
+from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.verdict import Witness
+
+MANY = 400  # pods of a part, from which on fewer orders are tried
+
+
+@dataclass(slots=True)
+class Packer:
+    """One order as it unfolds."""
+
+    field: Field
+    replay: Replay
+    is_now: bool = True  # devices are in the order they are published in
+    placed: Counter[tuple[int, int]] = made(default_factory=Counter)  # by workload and pod
+    used: Counter[str] = made(default_factory=Counter)  # devices by node
+
+    def place(self, kind: Kind, node: str) -> bool:
+        """Place the next pod of a kind on a node, if there is one left and it goes there."""
+        key = kind.workload, kind.pod
+        if self.placed[key] >= kind.count or node not in kind.shape.on_node:
+            return False
+        move = self.replay.place(kind.workload, self.placed[key], kind.pod, node)
+        if move is None:
+            return False
+        self.placed[key] += 1
+        self.used[node] += len(move.devices)
+        return True
+
+    def undo(self, kind: Kind) -> None:
+        """Take back the last move, which was of this kind."""
+        move = self.replay.undo()
+        self.placed[kind.workload, kind.pod] -= 1
+        self.used[move.node] -= len(move.devices)
+
+    def can_place(self, kind: Kind, node: str) -> bool:
+        """Whether one more pod of a kind would go on a node."""
+        return self.replay.can_place(kind.workload, self.placed[kind.workload, kind.pod], kind.pod, [node])
+
+    def fill(self, kind: Kind) -> None:
+        """Place pods of a kind until none goes anywhere, or all are placed."""
+        for node in kind.shape.on_node:
+            while self.place(kind, node):
+                pass
+
+
+def start(field: Field, allocator: Allocator | None = None) -> Packer:
+    """Nothing is placed."""
+    replay = Replay(field.context.demand, allocator or field.context.acceptance.allocator)
+    return Packer(field, replay, allocator is None)
+
+
+def pack_alone(field: Field, at: int) -> Witness:
+    """As many replicas of a member as go with nobody else there, one after the other."""
+    packer = start(field)
+    kinds = [kind for kind in field.kinds if kind.workload == at]
+    count = _pack_replicas(packer, kinds, best_fit=False)
+    return Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
+
+
+def pack_all(field: Field, order: Sequence[int]) -> int:
+    """Replicas of all members that are placed, one workload after the other, each on the fullest node that can."""
+    packer = start(field)
+    return sum(
+        _pack_replicas(packer, [kind for kind in field.kinds if kind.workload == at], best_fit=True)
+        for at in order
+        if at not in field.context.barred
+    )
+
+
+def _pack_replicas(packer: Packer, kinds: Sequence[Kind], *, best_fit: bool) -> int:
+    """Complete replicas; one that can't be completed is taken back, and is the last."""
+    refused: set[tuple[int, str]] = set()  # more that is held never makes room
+    for number in range(min((kind.count for kind in kinds), default=0)):
+        done: list[Kind] = []
+        for kind in kinds:
+            if not _place_anywhere(packer, kind, refused, best_fit=best_fit):
+                break
+            done.append(kind)
+        if len(done) < len(kinds):
+            for kind in reversed(done):
+                packer.undo(kind)
+            return number
+    return min((kind.count for kind in kinds), default=0)
+
+
+def _place_anywhere(packer: Packer, kind: Kind, refused: set[tuple[int, str]], *, best_fit: bool) -> bool:
+    on_node = kind.shape.on_node
+    nodes = [node for node in on_node if (kind.pod, node) not in refused]
+    if best_fit:
+        nodes.sort(key=lambda node: len(on_node[node]) - packer.used[node])
+    for node in nodes:
+        if packer.place(kind, node):
+            return True
+        refused.add((kind.pod, node))
+    return False
+
+
+def list_orders(field: Field) -> Iterator[tuple[int, ...]]:
+    """Orders of the members to try: by size, as given, and the other way round."""
+    sizes = {at: sum(kind.size for kind in field.kinds if kind.workload == at) for at in field.members}
+    room = {at: sum(len(kind.shape.accepted) for kind in field.kinds if kind.workload == at) for at in field.members}
+    large = tuple(sorted(field.members, key=lambda at: -sizes[at]))
+    scarce = tuple(sorted(field.members, key=lambda at: room[at]))
+    yield from dict.fromkeys((large, scarce, field.members, large[::-1], field.members[::-1]))
+
+
+def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
+    """The order found that leaves the most pods of a kind out; None: none leaves any out.
+
+    target: so many are proven to fit always: when an order comes to it, no other is tried.
+    """
+    kind = field.kinds[at]
+    worst: Witness | None = None
+    for packer, others, takes_back in _list_plans(field, at):
+        _block(packer, kind, others, takes_back=takes_back)
+        packer.fill(kind)
+        count = packer.placed[kind.workload, kind.pod]
+        if count < kind.count and (worst is None or count < worst.placed):
+            worst = Witness(
+                moves=tuple(packer.replay.moves),
+                placed=count,
+                replays="now" if packer.is_now else "after-reordering-or-restart",
+            )
+        if worst is not None and worst.placed <= target:
+            break
+    return worst
+
+
+def _list_plans(field: Field, at: int) -> Iterator[tuple[Packer, list[Kind], bool]]:
+    """Ways to keep a kind from its nodes: who goes first, and whether a node that stays open is given up."""
+    others = [one for number, one in enumerate(field.kinds) if number != at and not one.is_barred]
+    orders = [
+        sorted(others, key=lambda one: one.size),
+        sorted(others, key=lambda one: -one.size),
+        sorted(others, key=lambda one: len(one.shape.accepted)),
+        others[::-1],
+    ]
+    if sum(kind.count for kind in field.kinds) > MANY:
+        orders = orders[:2]
+    context = field.context
+    turned = [device for one in context.demand.slices for device in reversed(one.devices)]
+    ids = [(device.driver, device.pool, device.name) for device in turned]
+    again = Allocator(reorder(context.demand.slices, ids), context.demand.classes, context.demand.features)
+    for allocator in (None, again):
+        for order in orders:
+            for takes_back in (True, False):
+                yield start(field, allocator), order, takes_back
+
+
+def _block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bool) -> None:
+    """Place others where they keep a kind's pods away, the nodes with the fewest devices first."""
+    on_node = kind.shape.on_node
+    for node in sorted(on_node, key=lambda node: (len(on_node[node]), node)):
+        done: list[Kind] = []
+        while packer.can_place(kind, node):
+            placed = next((other for other in others if packer.place(other, node)), None)
+            if placed is None:
+                break
+            done.append(placed)
+        else:
+            continue
+        if takes_back:
+            for other in reversed(done):
+                packer.undo(other)
