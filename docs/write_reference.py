@@ -12,6 +12,7 @@ from poolwright.allocation.answer_schema import answer_schema
 from poolwright.catalog.facts import FACT_TABLES
 from poolwright.catalog.tables.cells import build_cells
 from poolwright.files.facts import read_facts
+from poolwright.plan.plan_schema import plan_schema
 from poolwright.specs.codes import CODES
 from poolwright.specs.report import finding_list_schema
 from poolwright.specs.scalar import FORMATS
@@ -37,7 +38,7 @@ def main() -> int:
 def render_reference() -> Iterator[tuple[str, str]]:
     """Each reference file's name and text."""
     schemas = {kind: build_schema(kind) for kind in KINDS}
-    schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema()}
+    schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema(), "FitPlan": plan_schema()}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

@@ -15,7 +15,7 @@ _EXIT_CODES = "Exit codes: 0 yes, 1 no (findings, differences), 2 could not answ
 _GROUPS = {
     "Write": ("init", "check", "schema", "explain"),
     "Render": ("render", "generate"),
-    "Fit": ("allocate",),
+    "Fit": ("allocate", "plan"),
     "Other": ("facts", "version"),
 }
 
@@ -194,10 +194,34 @@ def allocate(
     return run_allocate(files, form, kubernetes=kubernetes, gates=gates, pod=pod, node=node, each_alone=each_alone)
 
 
+@cli.command(cls=_Command, example="poolwright plan --project examples/fleet --cluster lab")
+@_project
+@click.option("--cluster", metavar="NAME", help="Only this cluster.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the plan is printed; `poolwright schema FitPlan` describes the JSON.",
+)
+def plan(project: str, cluster: str | None, form: Any) -> int:
+    """Say which workloads fit on their devices, whatever the order, and which may be left out.
+
+    Each is counted at its peak: maxReplicas and surge. 6/6 is served in every order, 3-6/6 depends on who comes first,
+    `at most 4/6` in no order, and ? is not known. About devices only.
+    """
+    from poolwright.cli.plan import run_plan
+
+    return run_plan(project, cluster, form)
+
+
 @cli.command(cls=_Command, example="poolwright schema Envelope")
 @click.argument(
     "kind",
-    type=click.Choice(["all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList", "AllocationList"]),
+    type=click.Choice(
+        ("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList", "AllocationList", "FitPlan")
+    ),
 )
 @click.option("--out", metavar="DIR", help="Write KIND.json into this folder; needed for `all`.")
 def schema(kind: str, out: str | None) -> int:

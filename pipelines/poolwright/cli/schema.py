@@ -11,6 +11,7 @@ from poolwright.specs.schema import KINDS, Schema, build_schema
 
 FINDINGS = "FindingList"
 ALLOCATIONS = "AllocationList"
+PLAN = "FitPlan"
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -19,7 +20,7 @@ def run_schema(kind: str, out: str | None) -> int:
         say(_render(_schema(kind)))
         return 0
     os.makedirs(out, exist_ok=True)  # noqa: PTH103
-    for name in (*KINDS, FINDINGS, ALLOCATIONS) if kind == "all" else (kind,):
+    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN) if kind == "all" else (kind,):
         path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
         write_file(path, _render(_schema(name)).encode())
         tell(path)
@@ -31,6 +32,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.allocation.answer_schema import answer_schema  # the others don't need its room
 
         return answer_schema()
+    if kind == PLAN:
+        from poolwright.plan.plan_schema import plan_schema
+
+        return plan_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)
 
 

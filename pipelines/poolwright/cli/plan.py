@@ -1,0 +1,64 @@
+"""`poolwright plan`: who fits, by cluster, whatever the order; and who may be left out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from poolwright.plan.engine import judge
+
+from poolwright.allocation.gated_fields import strip_gated
+from poolwright.allocation.server_rules import drop_refused
+from poolwright.catalog.closure import PlatformClosure, UnitClosure
+from poolwright.catalog.inventory import Inventory
+from poolwright.catalog.published import check_devices
+from poolwright.cli.built_objects import read_built_objects
+from poolwright.cli.load import LoadedProject, load_project, read_inventories
+from poolwright.cli.output import say, tell
+from poolwright.files.project import find_project
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.cluster import build_cluster_plan
+from poolwright.plan.from_objects import build_demand
+from poolwright.plan.plan_json import render_plan_json
+from poolwright.plan.plan_text import render_plan_text
+from poolwright.specs.finding import SpecError
+from poolwright.specs.resolve import resolve_cluster
+
+Format = Literal["text", "json"]
+
+
+def run_plan(project: str, cluster: str | None, form: Format) -> int:
+    """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer."""
+    loaded = load_project(find_project(project))
+    inventories = read_inventories(loaded)
+    errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
+    if errors:
+        raise SpecError(errors)
+    known = [one.name for one in loaded.specs.project.value.spec.clusters]
+    if cluster is not None and cluster not in known:
+        say(f"poolwright: --cluster: there is no such cluster; known: {', '.join(sorted(known))}\n", error=True)
+        return 2
+    answers = [_judge(loaded, name, inventories.get(name)) for name in known if cluster in (None, name)]
+    if form == "json":
+        say(render_plan_json(answers))
+    else:
+        for line in render_plan_text(answers):
+            tell(line)
+    codes = {one.exit_code for one in answers}
+    return 1 if 1 in codes else max(codes, default=0)
+
+
+def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None) -> ClusterAnswer:
+    on = resolve_cluster(loaded.specs, name)[0]
+    if on is None:
+        raise AssertionError(f"{name}: load_project says so")
+    cluster = build_cluster_plan(loaded.specs, on, inventory, loaded.facts)
+    units = [
+        one for one in loaded.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
+    ]
+    stripped, _ = strip_gated(read_built_objects(units, loaded.customs), cluster.gates)
+    objects, _, found = drop_refused(stripped, minor=cluster.minor)
+    errors = [one for one in found if one.severity == "error"]
+    if errors:
+        raise SpecError(errors)
+    demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
+    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judge(demand))

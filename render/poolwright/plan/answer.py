@@ -1,0 +1,79 @@
+"""What a plan says of each cluster, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poolwright.allocation.answer import Assumptions
+from poolwright.plan.cluster import ClusterPlan
+from poolwright.plan.demand import Demand
+from poolwright.plan.verdict import Judgement, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAnswer:
+    """The verdicts of one cluster."""
+
+    cluster: ClusterPlan
+    demand: Demand
+    judgement: Judgement
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """What the verdicts rest on."""
+        return Assumptions(
+            modelled=tuple(_list_modelled(self.cluster, self.demand)),
+            assumed=tuple(_list_assumed(self.cluster, self.demand)),
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is certain to be left out; 1: something is; 2: of something it isn't known.
+
+        A workload that may be left out in some order is a warning: others have to be there first.
+        """
+        verdicts = [one for one in self.judgement.verdicts if not _is_reserved(self.demand, one)]
+        if self.judgement.shortfall.least > 0 or any(one.word in ("unsatisfied", "error") for one in verdicts):
+            return 1
+        return 2 if any(one.word == "undecided" and one.at_best.least < one.replicas for one in verdicts) else 0
+
+
+def say_counts(verdict: Verdict) -> str:
+    """`4/4`, `3-6/6`, `at most 4/6`, `2-?/6`: the replicas that every order serves, up to those that some does."""
+    always, best, replicas = verdict.always, verdict.at_best, verdict.replicas
+    match verdict.word:
+        case "always-fits":
+            return f"{replicas}/{replicas}"
+        case "order-dependent":
+            return f"{always.least}-{best.least}/{replicas}"
+        case "unsatisfied":
+            return f"at most {best.most}/{replicas}"
+        case "undecided":
+            return f"{always.least}-{'?' if best.least < replicas else best.least}/{replicas}"
+        case "error":
+            return f"?/{replicas}"
+
+
+def _is_reserved(demand: Demand, verdict: Verdict) -> bool:
+    return any(one.title == verdict.workload and one.is_reservation for one in demand.workloads)
+
+
+def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
+    yield f"Kubernetes {cluster.minor} with its {cluster.features.channel} allocator"
+    yield f"nodes: {len(cluster.nodes) - cluster.planned_nodes} captured, {cluster.planned_nodes} planned"
+    yield "each workload at its peak: its most replicas and its surge"
+    yield "node selectors, required node affinity, node taints, cordoned nodes, device taints"
+    if demand.held:
+        yield f"what {len(demand.held)} claims hold, none of which departs"
+
+
+def _list_assumed(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
+    yield "CPU, memory, volumes and ports of nodes leave room for the pods"
+    yield "nothing but these workloads uses the devices; drivers are healthy and slices current"
+    yield "nothing is preempted, nodes are not added, admission lets the pods in"
+    if cluster.planned_nodes:
+        yield "planned nodes publish what the facts say of such hardware"
+    for one in demand.workloads:
+        if one.unjudged:
+            yield f"{one.title} has {', '.join(one.unjudged)}, which are not looked at"

@@ -1,0 +1,91 @@
+"""A plan for other tools: JSON by a published schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from poolwright.plan.answer import ClusterAnswer, say_counts
+from poolwright.plan.verdict import Contest, Count, Verdict, Witness
+
+API_VERSION: Final = "poolwright.dev/v1alpha1"
+KIND: Final = "FitPlan"
+_Json = dict[str, object]
+
+
+def render_plan_json(answers: Sequence[ClusterAnswer]) -> str:
+    """The document that `plan_schema` describes, in ASCII, ended by a line break. Texts are exact."""
+    document: _Json = {"apiVersion": API_VERSION, "kind": KIND, "clusters": [_cluster(one) for one in answers]}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _cluster(answer: ClusterAnswer) -> _Json:
+    judgement, assumptions = answer.judgement, answer.assumptions
+    return {
+        "name": answer.cluster.name,
+        "kubernetes": answer.cluster.minor,
+        "scenario": answer.demand.scenario,
+        "demanded": judgement.demanded,
+        "shortfall": _count(judgement.shortfall),
+        "workloads": [_verdict(one) for one in judgement.verdicts],
+        "overDemanded": [_contest(one) for one in judgement.over_demanded],
+        "minimalContests": [_contest(one) for one in judgement.hall_sets],
+        "assumptions": {
+            "modelled": list(assumptions.modelled),
+            "discharged": list(assumptions.discharged),
+            "assumed": list(assumptions.assumed),
+        },
+    }
+
+
+def _verdict(verdict: Verdict) -> _Json:
+    return {
+        "workload": verdict.workload,
+        "verdict": verdict.word,
+        "counts": say_counts(verdict),
+        "replicas": verdict.replicas,
+        "always": _count(verdict.always),
+        "atBest": _count(verdict.at_best),
+        "method": verdict.method,
+        "landsOn": [
+            {"product": one.product, "kind": one.kind, "alternative": one.alternative} for one in verdict.lands_on
+        ],
+        "headroomAlways": verdict.headroom_always,
+        "headroomBest": verdict.headroom_best,
+        "best": _witness(verdict.best),
+        "worst": _witness(verdict.worst),
+        "reasons": list(verdict.reasons),
+    }
+
+
+def _witness(witness: Witness | None) -> _Json | None:
+    if witness is None:
+        return None
+    return {
+        "placed": witness.placed,
+        "replays": witness.replays,
+        "moves": [
+            {
+                "workload": move.workload,
+                "replica": move.replica,
+                "pod": move.pod,
+                "node": move.node,
+                "devices": ["/".join(one) for one in move.devices],
+            }
+            for move in witness.moves
+        ],
+    }
+
+
+def _count(count: Count) -> _Json:
+    return {"least": count.least, "most": count.most}
+
+
+def _contest(contest: Contest) -> _Json:
+    return {
+        "demanded": contest.demanded,
+        "devices": contest.devices,
+        "pods": [{"workload": title, "count": count} for title, count in contest.pods],
+        "examples": ["/".join(one) for one in contest.examples],
+    }

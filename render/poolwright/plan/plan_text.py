@@ -1,0 +1,67 @@
+"""A plan for people: a table by cluster, what each workload's verdict comes from, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from poolwright.plan.answer import ClusterAnswer, say_counts
+from poolwright.plan.demand import Demand
+from poolwright.plan.verdict import Contest, Verdict, Witness
+
+MAX_MOVES = 6  # of a witness that are shown
+
+
+def render_plan_text(answers: Sequence[ClusterAnswer]) -> tuple[str, ...]:
+    """The lines of a plan, not escaped: they quote objects that nobody vouches for."""
+    return tuple(line for answer in answers for line in _render_cluster(answer))
+
+
+def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
+    cluster, judgement = answer.cluster, answer.judgement
+    devices = sum(len(one.devices) for one in cluster.slices)
+    yield (
+        f"{cluster.name}: Kubernetes {cluster.minor}, {answer.demand.scenario}; {_count(len(cluster.nodes), 'node')} "
+        f"({cluster.planned_nodes} planned), {_count(devices, 'device')}"
+    )
+    names = max((len(one.workload) for one in judgement.verdicts), default=0)
+    counts = max((len(say_counts(one)) for one in judgement.verdicts), default=0)
+    for verdict in judgement.verdicts:
+        yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer.demand)}"
+        yield from (f"    {line}" for line in _list_details(verdict))
+    if judgement.shortfall.least:
+        least, total = judgement.shortfall.least, judgement.demanded
+        yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
+    yield from (f"  {_say_contest(contest)}" for contest in judgement.hall_sets)
+    yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
+    yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
+    yield ""
+
+
+def _say_word(verdict: Verdict, demand: Demand) -> str:
+    reserved = any(one.title == verdict.workload and one.is_reservation for one in demand.workloads)
+    said = f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
+    return f"{said}, reserved" if reserved else said
+
+
+def _list_details(verdict: Verdict) -> Iterator[str]:
+    if verdict.word == "always-fits":
+        return
+    yield from verdict.reasons
+    if verdict.word == "order-dependent" and verdict.worst is not None:
+        yield _say_witness(verdict.worst, verdict)
+
+
+def _say_witness(witness: Witness, verdict: Verdict) -> str:
+    shown = [f"{move.workload}#{move.replica} on {move.node}" for move in witness.moves[:MAX_MOVES]]
+    more = f" and {len(witness.moves) - MAX_MOVES} more" if len(witness.moves) > MAX_MOVES else ""
+    left = verdict.replicas - witness.placed
+    return f"left out {left} after: {', '.join(shown)}{more} ({witness.replays.replace('-', ' ')})"
+
+
+def _say_contest(contest: Contest) -> str:
+    pods = ", ".join(f"{count} of {title}" for title, count in contest.pods)
+    return f"{contest.demanded} claims compete for {contest.devices} devices: {pods}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
