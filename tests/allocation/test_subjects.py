@@ -218,6 +218,37 @@ def test_a_pod_whose_claim_turned_out_to_be_unneeded_waits_for_nothing() -> None
     assert list_subjects([T, generated(None)]).waiting == ()
 
 
+# Objects whose claims would be called alike, and the names their claims get, in the order of the pods.
+ALIKE: dict[str, tuple[list[Json], list[str]]] = {
+    "pod-and-entry-run-together": (
+        [T, pod("a", templates={"b-c": "t"}), pod("a-b", templates={"c": "t"})],
+        ["a-b-c", "a-b-c-2"],
+    ),
+    "workloads-of-one-name": (
+        [T, workload("Deployment", replicas=1), workload("StatefulSet", replicas=1)],
+        ["w-0-gpu", "w-0-gpu-2"],
+    ),
+    # w-0 isn't there; the one to be made is taken for the set's last one, which is.
+    "a-pod-and-one-to-be-made": (
+        [T, workload("StatefulSet", uid="s", replicas=2), owned("w-1", "s")],
+        ["w-1-gpu", "w-1-gpu-2"],
+    ),
+    "a-claim-that-is-there": (
+        [T, claim("p-gpu", held=[holds("gpu-0")]), pod("p", templates={"gpu": "t"})],
+        ["p-gpu-2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_claims_that_are_made_up_share_no_name(name: str) -> None:
+    objects, names = ALIKE[name]
+    assert [each.name for one in list_subjects(objects).waiting for each in one.claims] == names
+    placed = answer([WHOLE, slice_of("node-a", gpu(0)), *objects]).subjects
+    free = 0 if name == "a-claim-that-is-there" else 1
+    assert [one.outcome for one in placed] == ["allocated"] * free + ["unsatisfied"] * (len(names) - free)
+
+
 def test_what_the_server_refuses_is_an_error_for_its_pod_alone() -> None:
     twice = template("twice", exactly("gpu"), exactly("gpu"))
     found = answer(

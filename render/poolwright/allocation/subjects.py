@@ -84,6 +84,7 @@ class SubjectBuilder:
         self._nodes = list_nodes(objects)
         self.left_out: dict[str, int] = {}
         self._used: set[ClaimKey] = set()
+        self._makers: dict[ClaimKey, tuple[str, ...]] = {}  # of claims that are made up, what each is made for
 
     def build_pod(self, pod: Pod, *, kind: str = "Pod", owner: str = "") -> Subject:
         """A pod with its claims; those of templates that aren't made yet are made here.
@@ -94,13 +95,14 @@ class SubjectBuilder:
         problem = self._find_refusal("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
         if pod.scheduling_gates and problem is None:
             problem = _Problem(f"the pod waits for its gates: {', '.join(pod.scheduling_gates)}")
+        maker = (kind, pod.namespace, owner, pod.name)
         for entry in pod.claims:
-            claim, wrong = self._find_claim(pod, entry)
+            claim, wrong = self._find_claim(pod, entry, maker)
             problem = problem or wrong
             if claim is not None:
                 claims.append(claim)
                 self._used.add(claim_key(claim))
-        extended, resources = self._find_extended(pod)
+        extended, resources = self._find_extended(pod, maker)
         if extended is not None:
             claims.append(extended)
             self._used.add(claim_key(extended))
@@ -160,7 +162,7 @@ class SubjectBuilder:
                     **_describe(self._find_refusal("ResourceClaim", *key)),
                 )
 
-    def _find_claim(self, pod: Pod, entry: PodClaim) -> tuple[Claim | None, _Problem | None]:
+    def _find_claim(self, pod: Pod, entry: PodClaim, maker: tuple[str, ...]) -> tuple[Claim | None, _Problem | None]:
         """The claim behind an entry of a pod, and what stands against it. None and None: the entry needs no claim."""
         if entry.claim_name is not None:
             claim = self._claims.get((pod.namespace, entry.claim_name))
@@ -178,7 +180,22 @@ class SubjectBuilder:
             what = f'resourceclaimtemplate "{entry.template_name}" not found, so the claim isn\'t created'
             return None, _Problem(what)
         refused = self._find_refusal("ResourceClaimTemplate", pod.namespace, template.name)
-        return template.build_claim(f"{pod.name}-{entry.name}", owner=pod.uid or None), refused
+        name = self._name_claim(f"{pod.name}-{entry.name}", (*maker, entry.name))
+        return template.build_claim(name, owner=pod.uid or None), refused
+
+    def _name_claim(self, wanted: str, maker: tuple[str, ...]) -> str:
+        """A name for a claim that is made up; with a number behind it if another claim has that name.
+
+        Two claims of one name would be taken for one, and its devices given to both.
+        maker: what it is made for; asked again, it gets the same name.
+        """
+        namespace = maker[1]
+        name, number = wanted, 1
+        while (namespace, name) in self._claims or self._makers.get((namespace, name), maker) != maker:
+            number += 1
+            name = f"{wanted}-{number}"
+        self._makers[namespace, name] = maker
+        return name
 
     def _find_refusal(self, kind: str, namespace: str, name: str) -> _Problem | None:
         finding = self._refused.get((kind, namespace, name))
@@ -187,11 +204,14 @@ class SubjectBuilder:
         what = f'refused by the API server, {kind.lower()} "{name}": {finding.what}'
         return _Problem(what, is_refused=True, hint=finding.fix)
 
-    def _find_extended(self, pod: Pod) -> tuple[Claim | None, tuple[str, ...]]:
+    def _find_extended(self, pod: Pod, maker: tuple[str, ...]) -> tuple[Claim | None, tuple[str, ...]]:
         """The claim for a pod's extended resources, and which ones it serves."""
         if pod.extended_claim is not None:
             return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
-        return build_extended_claim(pod, self._classes, self._features)
+        claim, resources = build_extended_claim(pod, self._classes, self._features)
+        if claim is None:
+            return None, resources
+        return replace(claim, name=self._name_claim(claim.name, (*maker, "/extended"))), resources
 
 
 def _list_missing(workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
