@@ -321,6 +321,13 @@ def test_extended_resources(name: str) -> None:
     assert all(each.name == "p-extended-resources" for one in waiting for each in one.claims)
 
 
+def test_a_running_pod_without_a_claim_for_its_extended_resource_has_it_from_a_device_plugin() -> None:
+    running = asks((R, 1))
+    running["spec"]["nodeName"] = "node-a"
+    found = list_subjects([NAMED, slice_of("node-a", gpu(0)), running])
+    assert (found.running, found.waiting) == ((), ())
+
+
 def test_a_node_with_a_device_plugin_is_not_judged() -> None:
     plugin = node("node-a", status={"allocatable": {R: "8"}})
     found = answer([NAMED, slice_of("node-a", gpu(0)), plugin, asks((R, 1))])

@@ -208,6 +208,8 @@ class SubjectBuilder:
         """The claim for a pod's extended resources, and which ones it serves."""
         if pod.extended_claim is not None:
             return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
+        if pod.node_name:  # the scheduler writes the claim into the status before it binds: a device plugin serves it
+            return None, ()
         claim, resources = build_extended_claim(pod, self._classes, self._features)
         if claim is None:
             return None, resources
