@@ -42,6 +42,10 @@ def aged(name: str, created: str, *, priority: int = 0) -> Json:
     return pod(name, templates={"gpu": "t"}, metadata={"creationTimestamp": created}, priority=priority)
 
 
+def job(status: Json, **spec: Any) -> Json:
+    return {**workload("Job", api="batch/v1", **spec), "status": status}
+
+
 def workload(kind: str, name: str = "w", *, uid: str = "", api: str = "apps/v1", **spec: Any) -> Json:
     found = {"template": {"spec": USES}, **spec}
     return build(kind, name, spec=found, api=api, namespace="inference", **({"uid": uid} if uid else {}))
@@ -112,6 +116,13 @@ WAITING: dict[str, tuple[list[Json], list[str]]] = {
     "without-claims": ([workload("Deployment", replicas=2, template={"spec": {}})], []),
     "job": ([T, workload("Job", api="batch/v1", parallelism=3, completions=2)], ["w-0", "w-1"]),
     "suspended-job": ([T, workload("Job", api="batch/v1", parallelism=3, suspend=True)], []),
+    "job-that-is-done": (
+        [T, job({"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}, completions=1)],
+        [],
+    ),
+    "job-that-failed": ([T, job({"conditions": [{"type": "Failed", "status": "True"}]}, parallelism=2)], []),
+    "job-that-is-nearly-done": ([T, job({"succeeded": 4}, parallelism=3, completions=5)], ["w-0"]),
+    "job-without-completions-of-which-one-is-done": ([T, job({"succeeded": 1}, parallelism=3)], []),
     "group": ([T, group(3)], ["w-0-worker-0", "w-0-worker-1", "w-1-worker-0", "w-1-worker-1"]),
     "group-of-one-kind": ([T, group(2, leader=False)], ["w-0-leader", "w-0-worker", "w-1-leader", "w-1-worker"]),
     # Two of three are there, one of them by way of its ReplicaSet.

@@ -32,6 +32,7 @@ WORKLOAD_APIS: Final = {
     "ReplicaSet": "apps/v1",
     "StatefulSet": "apps/v1",
 }
+_ENDED: Final = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")  # conditions of a Job
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -50,21 +51,32 @@ def parse_workload(root: CapturedField) -> Workload:
         name=name,
         uid=metadata.get("uid").text(),
         owners=_parse_owners(metadata),
-        replicas=None if kind == "DaemonSet" else _parse_replicas(root.get("spec"), kind),
+        replicas=None if kind == "DaemonSet" else _parse_replicas(root, kind),
         pods=_parse_group(root.get("spec"), namespace, name)
         if kind == "LeaderWorkerSet"
         else (WorkloadPods(template=_parse_template(root.get("spec", "template"), kind, namespace, name)),),
     )
 
 
-def _parse_replicas(spec: CapturedField, kind: str) -> int:
+def _parse_replicas(root: CapturedField, kind: str) -> int:
     """The pods that a workload wants to run at once, or the groups of a LeaderWorkerSet."""
-    if kind != "Job":
-        return _count(spec.get("replicas"))
-    if spec.get("suspend").flag():
+    spec = root.get("spec")
+    return _parse_parallel(spec, root.get("status")) if kind == "Job" else _count(spec.get("replicas"))
+
+
+def _parse_parallel(spec: CapturedField, status: CapturedField) -> int:
+    """The pods that a Job wants to run at once.
+
+    Source: kubernetes/kubernetes pkg/controller/job, wantActivePods.
+    """
+    ended = [one for one in status.get("conditions").items() if one.get("type").text() in _ENDED]
+    if spec.get("suspend").flag() or any(one.get("status").text() == "True" for one in ended):
         return 0
     parallel, completions = _count(spec.get("parallelism")), spec.get("completions")
-    return min(parallel, _count(completions)) if completions.is_set else parallel
+    succeeded = status.get("succeeded").number() or 0
+    if completions.is_set:
+        return min(parallel, max(0, _count(completions) - succeeded))
+    return (status.get("active").number() or 0) if succeeded else parallel  # once one is done, no more are made
 
 
 def _count(field: CapturedField) -> int:
