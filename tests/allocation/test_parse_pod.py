@@ -69,6 +69,7 @@ WHAT_FULL_SAYS = Pod(
     name="a",
     uid="pod-1",
     owners=("rs-1",),
+    replica_set="rs",
     created="2026-11-30T00:00:00Z",
     is_deleted=True,
     claims=(PodClaim(name="shared", claim_name="train"), PodClaim(name="own", template_name="gpu")),

@@ -51,8 +51,8 @@ def workload(kind: str, name: str = "w", *, uid: str = "", api: str = "apps/v1",
     return build(kind, name, spec=found, api=api, namespace="inference", **({"uid": uid} if uid else {}))
 
 
-def owned(name: str, owner: str, **more: Any) -> Json:
-    owners = [{"apiVersion": "apps/v1", "kind": "x", "name": "x", "uid": owner}]
+def owned(name: str, owner: str, *, kind: str = "x", called: str = "x", **more: Any) -> Json:
+    owners = [{"apiVersion": "apps/v1", "kind": kind, "name": called, "uid": owner}]
     return pod(name, templates={"gpu": "t"}, metadata={"ownerReferences": owners, "uid": name}, **more)
 
 
@@ -143,6 +143,16 @@ WAITING: dict[str, tuple[list[Json], list[str]]] = {
             owned("w-y", "d", nodeName="node-a"),
         ],
         ["w-x", "w-2"],
+    ),
+    # kubectl get deployments,pods: who owns web-5d9 isn't said, but Deployments name theirs so.
+    "pods-of-a-replica-set-that-isn't-given": (
+        [
+            T,
+            workload("Deployment", "web", uid="d", replicas=2),
+            workload("Deployment", "web-5d9", uid="e", replicas=1),
+            owned("web-5d9-x", "rs", kind="ReplicaSet", called="web-5d9"),
+        ],
+        ["web-5d9-x", "web-1", "web-5d9-0"],
     ),
     "an-ended-pod-is-made-again": (
         [T, workload("StatefulSet", uid="s", replicas=1), owned("w-0", "s", status={"phase": "Failed"})],

@@ -115,6 +115,7 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
         name=metadata.get("name").name() if name is None else name,
         uid=metadata.get("uid").text() if name is None else "",
         owners=_parse_owners(metadata) if name is None else (),
+        replica_set=_find_replica_set(metadata) if name is None else "",
         created=metadata.get("creationTimestamp").text(),
         is_deleted=metadata.get("deletionTimestamp").is_set,
         claims=tuple(_parse_pod_claim(entry) for entry in spec.get("resourceClaims").items()),
@@ -141,6 +142,11 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
 
 def _parse_owners(metadata: CapturedField) -> tuple[str, ...]:
     return tuple(owner.get("uid").name() for owner in metadata.get("ownerReferences").items())
+
+
+def _find_replica_set(metadata: CapturedField) -> str:
+    owners = metadata.get("ownerReferences").items()
+    return next((owner.get("name").text() for owner in owners if owner.get("kind").text() == "ReplicaSet"), "")
 
 
 def _parse_pod_claim(entry: CapturedField) -> PodClaim:

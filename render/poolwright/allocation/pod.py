@@ -50,6 +50,7 @@ class Pod:
     name: str
     uid: str = ""
     owners: tuple[str, ...] = ()  # uids
+    replica_set: str = ""  # the name of its ReplicaSet, if it has one
     created: str = ""  # RFC 3339
     is_deleted: bool = False  # it has a deletionTimestamp
     claims: tuple[PodClaim, ...] = ()

@@ -129,7 +129,12 @@ class SubjectBuilder:
             if not any(one.claims or one.problem for one in built):
                 continue
             own = {workload.uid} | {uid for uid, owners in owner_of.items() if workload.uid in owners}
-            there = [pod for pod in pods if workload.uid and any(owner in own for owner in pod.owners)]
+            there = [
+                pod
+                for pod in pods
+                if (workload.uid and any(owner in own for owner in pod.owners))
+                or (_is_named_after(pod, workload) and not any(owner in owner_of for owner in pod.owners))
+            ]
             missing = (
                 self._list_daemons(workload, there) if workload.replicas is None else _list_missing(workload, there)
             )
@@ -214,6 +219,13 @@ class SubjectBuilder:
         if claim is None:
             return None, resources
         return replace(claim, name=self._name_claim(claim.name, (*maker, "/extended"))), resources
+
+
+def _is_named_after(pod: Pod, workload: Workload) -> bool:
+    """Whether a pod's ReplicaSet is called as a Deployment calls its own: its name, and a hash without a dash."""
+    if workload.kind != "Deployment" or pod.namespace != workload.namespace:
+        return False
+    return pod.replica_set.rpartition("-")[0] == workload.name
 
 
 def _list_missing(workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
