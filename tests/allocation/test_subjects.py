@@ -110,6 +110,16 @@ WAITING: dict[str, tuple[list[Json], list[str]]] = {
         ],
         [],
     ),
+    # What they used isn't wanted by anybody now.
+    "claims-of-ended-and-deleted-pods-wait-for-nothing": (
+        [
+            claim("one"),
+            claim("two"),
+            pod("done", claims={"gpu": "one"}, status={"phase": "Succeeded"}),
+            pod("gone", claims={"gpu": "two"}, metadata={"deletionTimestamp": "2026-11-30T00:00:00Z"}),
+        ],
+        [],
+    ),
     "deployment": ([T, workload("Deployment", replicas=2)], ["w-0", "w-1"]),
     "replicas-default-to-one": ([T, workload("StatefulSet")], ["w-0"]),
     "none-wanted": ([T, workload("Deployment", replicas=0)], []),

@@ -7,7 +7,7 @@ there yet come after all pods that are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypedDict
 
@@ -48,8 +48,10 @@ def build_subjects(
     Pods that have ended or are being deleted are left out, and so are those without claims.
     """
     builder = SubjectBuilder(objects, features, refused)
-    pods = [placed.value for placed in objects.pods if not placed.value.is_finished and not placed.value.is_deleted]
+    given = [placed.value for placed in objects.pods]
+    pods = [pod for pod in given if not pod.is_finished and not pod.is_deleted]
     by_age = sorted(pods, key=lambda pod: (-pod.priority, pod.created == "", pod.created))
+    builder.pass_over(pod for pod in given if pod.is_finished or pod.is_deleted)
     subjects = {id(pod): builder.build_pod(pod) for pod in by_age}
     with_claims = [(pod, subjects[id(pod)]) for pod in by_age if subjects[id(pod)].claims or subjects[id(pod)].problem]
     waiting = [subject for pod, subject in with_claims if not pod.node_name]
@@ -118,6 +120,12 @@ class SubjectBuilder:
             tolerations=pod.tolerations,
             plugin_resources=resources,
         )
+
+    def pass_over(self, pods: Iterable[Pod]) -> None:
+        """Take the claims of these pods for used: they have one that asks for them, though it asks no more."""
+        for pod in pods:
+            names = [*(entry.claim_name for entry in pod.claims), *pod.claim_names.values()]
+            self._used |= {(pod.namespace, name) for name in names if name is not None}
 
     def list_workload_pods(self, pods: Sequence[Pod]) -> Iterator[Subject]:
         """The pods that workloads have yet to make."""
