@@ -189,6 +189,24 @@ def test_running_pods_are_answered_and_wait_for_nothing() -> None:
     assert ([one.name for one in found.running], found.waiting) == (["p"], ())
 
 
+def test_running_pods_whose_claims_are_not_given_may_hold_what_is_called_free() -> None:
+    status = {"resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "r-gpu-abcde"}]}
+    running = pod("r", templates={"gpu": "t"}, nodeName="node-a", status=status)
+    found = answer([WHOLE, T, slice_of("node-a", gpu(0)), running, pod("w", templates={"gpu": "t"})])
+    assert [(one.name, one.outcome, [reason.line for reason in one.reasons]) for one in found.subjects] == [
+        ("r", "alreadyAllocated", ['resourceclaim "r-gpu-abcde" not found']),
+        ("w", "allocated", []),
+    ]
+    said = (
+        "Pod inference/r is on a node with claims that were not given: what those hold is taken to be free",
+        "2 pods (Pod inference/r, Pod inference/s) are on a node with claims that were not given: what those hold is "
+        "taken to be free",
+    )
+    assert said[0] in found.assumptions.assumed
+    more = {**running, "metadata": {**running["metadata"], "name": "s"}}
+    assert said[1] in answer([WHOLE, T, running, more]).assumptions.assumed
+
+
 def test_a_workload_makes_at_most_so_many_pods() -> None:
     found = list_subjects([T, workload("Deployment", replicas=10**9)])
     assert len(found.waiting) == MAX_WORKLOAD_PODS

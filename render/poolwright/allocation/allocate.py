@@ -214,13 +214,14 @@ def _judge(placement: Placement) -> ClaimOutcome:
 def _answer_running(subject: Subject) -> SubjectAnswer:
     """A pod that has its node. Without the scheduler a claim of it is never allocated."""
     stuck = [claim for claim in subject.claims if claim.allocation is None]
+    missing = (Reason(kind="claim", line=subject.problem, hint=subject.hint),) if subject.problem else ()
     return SubjectAnswer(
         kind=subject.kind,
         namespace=subject.namespace,
         name=subject.name,
         outcome="unsatisfied" if stuck else "alreadyAllocated",
         claims=tuple(claim_key(claim) for claim in subject.claims),
-        reasons=tuple(reason for claim in stuck for reason in _answer_bypassed(claim, subject).reasons),
+        reasons=(*missing, *(reason for claim in stuck for reason in _answer_bypassed(claim, subject).reasons)),
     )
 
 

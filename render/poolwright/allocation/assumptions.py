@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,8 @@ from poolwright.allocation.features import Features
 from poolwright.allocation.subjects import Subjects
 
 COMPARED: Final = ("1.36", "1.37")  # every answer of these was compared with upstream's own, device by device
+
+MAX_NAMED: Final = 3  # pods or nodes that a sentence names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +63,19 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
         yield "of the nodes that can serve a pod the first by name is taken; kube-scheduler scores them"
     yield "CPU, memory, volumes and ports of nodes leave room for the pod"
     yield "slices are current, drivers are healthy, nothing else holds their devices"
+    if subjects.unknown:
+        who = _name(subjects.unknown)
+        yield f"{who} on a node with claims that were not given: what those hold is taken to be free"
     yield "nothing is preempted, nodes are not added, admission lets the pods in"
     for title, count in sorted(subjects.left_out.items()):
         yield f"{title} has yet to make more than {count:,} pods, and the others are not looked at"
     for title, unjudged in sorted(subjects.unjudged.items()):
         yield f"{title} has {', '.join(unjudged)}, which are not looked at"
+
+
+def _name(titles: Sequence[str]) -> str:
+    """`Pod x/a is`, `3 pods (Pod x/a, ...) are`."""
+    if len(titles) == 1:
+        return f"{titles[0]} is"
+    more = ", ..." if len(titles) > MAX_NAMED else ""
+    return f"{len(titles)} pods ({', '.join(titles[:MAX_NAMED])}{more}) are"

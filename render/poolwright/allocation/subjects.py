@@ -33,6 +33,7 @@ class Subjects:
 
     waiting: tuple[Subject, ...] = ()
     running: tuple[Subject, ...] = ()  # pods that have a node; their claims should be allocated
+    unknown: tuple[str, ...] = ()  # titles of running pods whose claims aren't all there: what those hold isn't known
     # By title of a workload: that it has yet to make more pods than so many, and the others aren't looked at.
     left_out: Mapping[str, int] = field(default_factory=dict)
     unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by title: fields that aren't looked at
@@ -57,9 +58,11 @@ def build_subjects(
     waiting = [subject for pod, subject in with_claims if not pod.node_name]
     waiting += builder.list_workload_pods(pods)
     waiting += builder.list_lone_claims()
+    running = tuple(subject for pod, subject in with_claims if pod.node_name)
     return Subjects(
         waiting=tuple(waiting),
-        running=tuple(subject for pod, subject in with_claims if pod.node_name),
+        running=running,
+        unknown=tuple(subject.title for subject in running if subject.problem and not subject.is_refused),
         left_out=builder.left_out,
         unjudged={subjects[id(pod)].title: pod.unjudged for pod, _ in with_claims if pod.unjudged},
     )
