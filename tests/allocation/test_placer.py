@@ -242,3 +242,11 @@ def test_answers_do_not_depend_on_the_order_of_slices_nodes_and_classes(turned: 
     cluster = [*CLUSTER[turned:], *CLUSTER[:turned]]
     waiting = [T, TWO, wants("p"), wants("q", "two"), wants("r")]
     assert list_rows(answer([*waiting, *cluster])) == list_rows(answer([*CLUSTER, *waiting]))
+
+
+def test_nodes_of_slices_that_are_not_given_are_said() -> None:
+    objects = [WHOLE, slice_of("node-a", gpu(0)), slice_of("node-b", gpu(0)), claim("c")]
+    said = "nodes that slices name and no Node object was given for are not there: node-b"
+    assert said in answer([*objects, node("node-a")]).assumptions.assumed
+    for given in ([], [node("node-a"), node("node-b")]):
+        assert not any("are not there" in one for one in answer([*objects, *given]).assumptions.assumed)

@@ -10,6 +10,7 @@ from poolwright.allocation.allocator import MAX_LOOKS
 from poolwright.allocation.answer import Assumptions
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features
+from poolwright.allocation.nodes import list_ungiven
 from poolwright.allocation.subjects import Subjects
 
 COMPARED: Final = ("1.36", "1.37")  # every answer of these was compared with upstream's own, device by device
@@ -61,6 +62,9 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
         yield "no Node objects were given: nodes are those that slices name, without labels, taints or device plugins"
     elif options.node is None:
         yield "of the nodes that can serve a pod the first by name is taken; kube-scheduler scores them"
+    ungiven = list_ungiven(objects)
+    if ungiven:
+        yield f"nodes that slices name and no Node object was given for are not there: {_join(ungiven)}"
     yield "CPU, memory, volumes and ports of nodes leave room for the pod"
     yield "slices are current, drivers are healthy, nothing else holds their devices"
     if subjects.unknown:
@@ -77,5 +81,8 @@ def _name(titles: Sequence[str]) -> str:
     """`Pod x/a is`, `3 pods (Pod x/a, ...) are`."""
     if len(titles) == 1:
         return f"{titles[0]} is"
-    more = ", ..." if len(titles) > MAX_NAMED else ""
-    return f"{len(titles)} pods ({', '.join(titles[:MAX_NAMED])}{more}) are"
+    return f"{len(titles)} pods ({_join(titles)}) are"
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
