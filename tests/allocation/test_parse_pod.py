@@ -99,7 +99,6 @@ WHAT_FULL_SAYS = Pod(
     node_selector={"zone": "east"},
     affinity={"nodeSelectorTerms": [{}]},
     tolerations=(Toleration(operator="Exists", effect="NoExecute"),),
-    scheduler_name="other",
     scheduling_gates=("example.com/wait",),
     priority=1000,
     phase="Running",
@@ -107,7 +106,7 @@ WHAT_FULL_SAYS = Pod(
     extended_claim=ExtendedClaim(
         claim_name="a-extended", mappings=(("engine", "example.com/gpu", "container-0-request-0"),)
     ),
-    unjudged=("affinity.podAntiAffinity", "topologySpreadConstraints"),
+    unjudged=("affinity.podAntiAffinity", "topologySpreadConstraints", "schedulerName other"),
 )
 
 

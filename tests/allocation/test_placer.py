@@ -12,6 +12,7 @@ from given_cluster import (
     WHOLE,
     Json,
     answer,
+    build,
     claim,
     exactly,
     gpu,
@@ -235,6 +236,17 @@ def test_what_is_not_looked_at_is_said() -> None:
     spread = [{"whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1, "topologyKey": "zone"}]
     found = answer([*CLUSTER, T, wants("p", topologySpreadConstraints=spread)])
     assert found.assumptions.assumed[-1] == "Pod inference/p has topologySpreadConstraints, which are not looked at"
+
+
+def test_what_is_not_looked_at_is_said_of_pods_that_are_to_be_made_and_not_of_those_that_run() -> None:
+    spread = {"topologySpreadConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}], "schedulerName": "volcano"}
+    uses = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}], **spread}
+    made = build("Deployment", "w", api="apps/v1", namespace="inference", spec={"template": {"spec": uses}})
+    running = wants("r", nodeName="node-a", **spread)
+    assumed = answer([*CLUSTER, T, made, running]).assumptions.assumed
+    assert [one for one in assumed if one.endswith("which are not looked at")] == [
+        "Deployment inference/w has topologySpreadConstraints, schedulerName volcano, which are not looked at"
+    ]
 
 
 @pytest.mark.parametrize("turned", [0, 3, 5])

@@ -127,7 +127,6 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
         node_selector=spec.get("nodeSelector").text_map(),
         affinity=affinity.plain() if affinity.is_set else None,
         tolerations=default_pod_tolerations(default_daemon_tolerations(tolerations) if is_daemon else tolerations),
-        scheduler_name=spec.get("schedulerName").text() or SCHEDULER,
         scheduling_gates=tuple(gate.get("name").name() for gate in spec.get("schedulingGates").items()),
         priority=spec.get("priority").number() or 0,
         phase=status.get("phase").text(),
@@ -199,7 +198,7 @@ def _parse_extended_claim(field: CapturedField) -> ExtendedClaim | None:
 
 
 def _list_unjudged(spec: CapturedField) -> tuple[str, ...]:
-    """What else keeps a pod from nodes: preferences don't."""
+    """What else decides on a pod's node: preferences keep it from none."""
     affinity = spec.get("affinity")
     listed = [
         f"affinity.{kind}" for kind in ("podAffinity", "podAntiAffinity") if affinity.get(kind, _REQUIRED).items()
@@ -207,4 +206,7 @@ def _list_unjudged(spec: CapturedField) -> tuple[str, ...]:
     spread = spec.get("topologySpreadConstraints").items()
     if any(one.get("whenUnsatisfiable").text() == "DoNotSchedule" for one in spread):
         listed.append("topologySpreadConstraints")
+    scheduler = spec.get("schedulerName").text() or SCHEDULER
+    if scheduler != SCHEDULER:  # it may be a profile of kube-scheduler, or do as it likes
+        listed.append(f"schedulerName {scheduler}")
     return tuple(listed)

@@ -59,7 +59,6 @@ class Pod:
     node_selector: Mapping[str, str] = field(default_factory=dict)
     affinity: Mapping[str, Plain] | None = None  # the required node affinity, a v1 NodeSelector
     tolerations: tuple[Toleration, ...] = ()
-    scheduler_name: str = "default-scheduler"
     scheduling_gates: tuple[str, ...] = ()  # the scheduler waits until there is none
     priority: int = 0
     phase: str = ""  # Pending | Running | Succeeded | Failed | Unknown; empty: not said

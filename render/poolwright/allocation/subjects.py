@@ -64,7 +64,10 @@ def build_subjects(
         running=running,
         unknown=tuple(subject.title for subject in running if subject.problem and not subject.is_refused),
         left_out=builder.left_out,
-        unjudged={subjects[id(pod)].title: pod.unjudged for pod, _ in with_claims if pod.unjudged},
+        unjudged={
+            **{subject.title: pod.unjudged for pod, subject in with_claims if pod.unjudged and not pod.node_name},
+            **builder.unjudged,
+        },
     )
 
 
@@ -88,6 +91,7 @@ class SubjectBuilder:
         self._workloads = tuple(placed.value for placed in objects.workloads)
         self._nodes = list_nodes(objects)
         self.left_out: dict[str, int] = {}
+        self.unjudged: dict[str, tuple[str, ...]] = {}
         self._used: set[ClaimKey] = set()
         self._makers: dict[ClaimKey, tuple[str, ...]] = {}  # of claims that are made up, what each is made for
 
@@ -149,7 +153,10 @@ class SubjectBuilder:
             missing = (
                 self._list_daemons(workload, there) if workload.replicas is None else _list_missing(workload, there)
             )
+            unjudged = tuple(dict.fromkeys(one for group in workload.pods for one in group.template.unjudged))
             for number, pod in enumerate(missing):
+                if unjudged:
+                    self.unjudged[workload.title] = unjudged
                 if number == MAX_WORKLOAD_PODS:
                     self.left_out[workload.title] = MAX_WORKLOAD_PODS
                     break
