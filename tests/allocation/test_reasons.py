@@ -219,6 +219,20 @@ def test_a_hint_is_near_or_none() -> None:
         assert [reason.hint for reason in found.subjects[0].reasons] == [hint]
 
 
+def test_where_the_attempt_ends_nothing_else_is_said_to_help() -> None:
+    """Room on node-a doesn't help as long as a device of node-b ends the attempt."""
+    text = f"device.attributes['{GPU}'].rank > 0"
+    objects = [
+        WHOLE,
+        slice_of("node-a", gpu(0, of={"rank": 1})),
+        slice_of("node-b", gpu(0)),
+        claim("held", held=[holds("gpu-0")]),
+        claim("c", exactly("gpu", GPU, text)),
+    ]
+    (subject,) = answer(objects).subjects
+    assert (subject.outcome, [reason.kind for reason in subject.reasons]) == ("error", ["error", "devices"])
+
+
 # --- what would help, done ---
 
 

@@ -56,7 +56,7 @@ class _Explanation:
             yield from pools
             pools = []
         yield from sorted(funnels, key=lambda reason: not _is_short(reason))
-        if self._asked and not any(map(_is_short, funnels)):
+        if self._asked and not any(map(_is_short, funnels)) and self._placement.error is None:
             yield from self._list_conflicts()
         yield from pools
         yield from self._list_bars()
@@ -198,7 +198,8 @@ class _Explanation:
         found = list(self._list_releases([(name,) for name in sorted({name for names in blocked for name in names})]))
         # Where no single claim is enough: all that are in the way of the same devices, the fewest first.
         groups = sorted({names for names in blocked if 1 < len(names) <= MAX_TOGETHER}, key=lambda one: (len(one), one))
-        yield from found or list(self._list_releases(groups))[:1]
+        if self._placement.error is None:  # else the attempt ends all the same
+            yield from found or list(self._list_releases(groups))[:1]
         barred = [node for node in self._list_nodes(Barred) if self._claims]
         served = self._trials.serve(self._claims, barred) if barred else None
         if served is not None:
