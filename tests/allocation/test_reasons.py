@@ -233,6 +233,40 @@ def test_where_the_attempt_ends_nothing_else_is_said_to_help() -> None:
     assert (subject.outcome, [reason.kind for reason in subject.reasons]) == ("error", ["error", "devices"])
 
 
+HALVES = [
+    slice_of("node-a", name="sets", count=2, sharedCounters=[{"name": "s", "counters": {"a": {"value": "1"}}}]),
+    slice_of(
+        "node-a",
+        *(device(name, consumesCounters=[{"counterSet": "s", "counters": {"a": {"value": "1"}}}]) for name in "xy"),
+        count=2,
+    ),
+]
+EACH = {"name": "any", "firstAvailable": [{"name": "two", "deviceClassName": GPU, "count": 2}]}
+EVERY = exactly("all", allocationMode="All")
+ONE_ONLY = "its devices take from the same counters or exclude each other"
+# Requests for devices that are left one by one, and what is said last.
+AT_ONCE = {
+    "so-many": ([exactly("r", count=2)], f"request r: 2 wanted, at most 1 can be given at once: {ONE_ONLY}"),
+    "all": ([EVERY], f"request all: all that match are wanted, and can't be given at once: {ONE_ONLY}"),
+    "alternatives": ([EACH], f"request any: no alternative can be given whole: {ONE_ONLY}"),
+    "all-beside-another": (
+        [exactly("r"), EVERY],
+        f"request all: all that match are wanted, and can't be given at once: {ONE_ONLY}",
+    ),
+    "each-by-itself": (
+        [exactly("r"), exactly("q")],
+        "each request can be served by itself, but not all on one node: inference/c: r, inference/c: q",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_devices_that_exclude_each_other(name: str) -> None:
+    requests, line = AT_ONCE[name]
+    anything = device_class(GPU, f"device.driver == '{GPU}'")
+    assert list_lines(answer([anything, *HALVES, claim("c", *requests)]))[-1] == line
+
+
 # --- what would help, done ---
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
+from poolwright.allocation.claim import ALL, Claim, ClaimRequest, DeviceClass, Request
 from poolwright.allocation.constraints import find_attribute
 from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
 from poolwright.allocation.placing import Barred, Placement, Placer
@@ -174,24 +174,29 @@ class _Explanation:
         for claim in self._claims:
             for number, entry in enumerate(claim.requests):
                 alone = keep_request(claim, number)
-                if self._trials.serve((alone,), self._asked):
-                    continue
-                if entry.exactly is not None and entry.exactly.count > 1:
-                    yield self._build_crowded(alone, entry.name, entry.exactly.count)
+                if not self._trials.serve((alone,), self._asked):
+                    if not self._trials.is_spent:
+                        yield self._build_crowded(alone, entry)
                     return
         names = [f"{claim.title}: {entry.name}" for claim in self._claims for entry in claim.requests]
         if len(names) > 1:
             line = f"each request can be served by itself, but not all on one node: {', '.join(names)}"
             yield Reason(kind="together", line=line)
 
-    def _build_crowded(self, alone: Claim, request: str, count: int) -> Reason:
-        fewer = range(count - 1, 0, -1)
-        most = next((n for n in fewer if self._trials.serve((lower_count(alone, 0, n),), self._asked)), 0)
-        line = (
-            f"request {request}: {count} wanted, at most {most} can be given at once: its devices take from the same "
-            "counters or exclude each other"
-        )
-        return Reason(kind="together", line=line, claim=alone.title, request=request, asked=count, most=most)
+    def _build_crowded(self, alone: Claim, entry: ClaimRequest) -> Reason:
+        """A request whose devices are left one by one, and can't be given at once."""
+        count, most = None, None
+        if entry.exactly is None:
+            said = "no alternative can be given whole"
+        elif entry.exactly.mode == ALL:
+            said = "all that match are wanted, and can't be given at once"
+        else:
+            count = entry.exactly.count
+            fewer = range(count - 1, 0, -1)
+            most = next((n for n in fewer if self._trials.serve((lower_count(alone, 0, n),), self._asked)), 0)
+            said = f"{count} wanted, at most {most} can be given at once"
+        line = f"request {entry.name}: {said}: its devices take from the same counters or exclude each other"
+        return Reason(kind="together", line=line, claim=alone.title, request=entry.name, asked=count, most=most)
 
     def _list_mends(self, funnels: Sequence[Reason]) -> Iterator[Reason]:
         blocked = [part.holders for one in funnels for part in one.parts if part.kind in _BLOCKED and part.holders]

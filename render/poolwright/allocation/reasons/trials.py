@@ -31,6 +31,11 @@ class Trials:
         self._placer = placer
         self._left = MAX_TRIALS
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the trials are used up: what didn't come out well may not have been tried."""
+        return self._left <= 0
+
     def serve(self, claims: Sequence[Claim], nodes: Sequence[Node]) -> Served | None:
         """The first of the nodes that can serve these claims; None: none can, or the trials are used up."""
         for node in nodes:
