@@ -219,6 +219,30 @@ def test_a_hint_is_near_or_none() -> None:
         assert [reason.hint for reason in found.subjects[0].reasons] == [hint]
 
 
+def test_a_hint_promises_no_more_than_the_clause_takes() -> None:
+    """A strict bound isn't met by the amount itself, and only of memory in binary units the Gi are a reason."""
+    card = device("c", attributes={"type": "gpu"}, memory="70Gi")
+    card["capacity"]["cores"] = {"value": "95"}
+    said = {
+        "memory.compareTo(quantity('71Gi')) > 0": (
+            "memory > 71Gi (have 70Gi)",
+            "memory 70Gi is just short of 71Gi: a card sold by the GB has fewer Gi; ask for less than 70Gi",
+        ),
+        "cores.compareTo(quantity('100')) >= 0": (
+            "cores >= 100 (have 95)",
+            "cores 95 is just short of 100; ask for 95 or less",
+        ),
+        "memory.isLessThan(quantity('60Gi'))": ("memory < 60Gi (have 70Gi)", ""),
+    }
+    for clause, (failing, hint) in said.items():
+        asked = exactly("gpu", GPU, f"device.capacity['{GPU}'].{clause}")
+        (reason,) = answer(build_one(card, asked=asked)).subjects[0].reasons
+        assert (reason.parts[0].line, reason.hint) == (f"1 fails {failing}", hint)
+    asked = exactly("gpu", GPU, f"!device.capacity['{GPU}'].memory.isLessThan(quantity('80Gi'))")
+    (reason,) = answer(build_one(card, asked=asked)).subjects[0].reasons
+    assert reason.parts[0].line == "1 fails memory >= 80Gi (have 70Gi)"
+
+
 def test_where_the_attempt_ends_nothing_else_is_said_to_help() -> None:
     """Room on node-a doesn't help as long as a device of node-b ends the attempt."""
     text = f"device.attributes['{GPU}'].rank > 0"

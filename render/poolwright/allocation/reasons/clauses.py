@@ -18,7 +18,7 @@ _AT_LEAST: Final = re.compile(
     r'device\.capacity\["(?P<domain>[^"\\]*)"\](?:\.|\[")(?P<name>\w+)(?:"\])?'
     r'\.compareTo\(quantity\("(?P<amount>[^"\\]*)"\)\) >=? 0'
 )
-_ORDER_SIGNS: Final = {"isGreaterThan": ">", "isLessThan": "<"}
+_ORDER_SIGNS: Final = {"isGreaterThan": ">", "isLessThan": "<", "!isGreaterThan": "<=", "!isLessThan": ">="}
 
 
 def find_failing_clause(text: str, device: Device, selectors: SelectorCache) -> str | SelectorProblem | None:
@@ -61,7 +61,7 @@ def is_about_driver(clause: str) -> bool:
 
 
 def find_bound(clause: str) -> tuple[tuple[str, str], Quantity] | None:
-    """Of a clause that asks for at least so much of a capacity: its domain and name, and the amount."""
+    """Of a clause that asks for at least or more than an amount of a capacity: its domain and name, and the amount."""
     found = _AT_LEAST.fullmatch(clause)
     if found is None:
         return None
@@ -69,6 +69,11 @@ def find_bound(clause: str) -> tuple[tuple[str, str], Quantity] | None:
         return (found["domain"], found["name"]), parse_quantity(found["amount"])
     except ValueError:
         return None
+
+
+def is_strict(clause: str) -> bool:
+    """Whether a clause that `find_bound` reads asks for more than the amount."""
+    return clause.endswith(" > 0")
 
 
 def list_values(clause: str, devices: Iterable[Device]) -> tuple[str, ...]:
@@ -91,8 +96,8 @@ def shorten(clause: str) -> str:
     text = re.sub(r'device\.(?:attributes|capacity)\["[^"\\]*"\](?:\.|\.\?|\[")(\w+)(?:"\])?', r"\1", clause)
     text = re.sub(r'\.compareTo\((?:quantity|semver)\("([^"\\]*)"\)\) (==|!=|<=|>=|<|>) 0', r" \2 \1", text)
     return re.sub(
-        r'\.(isGreaterThan|isLessThan)\((?:quantity|semver)\("([^"\\]*)"\)\)',
-        lambda found: f" {_ORDER_SIGNS[found[1]]} {found[2]}",
+        r'(!\w+|)\.(isGreaterThan|isLessThan)\((?:quantity|semver)\("([^"\\]*)"\)\)',
+        lambda found: f"{found[1][1:]} {_ORDER_SIGNS[found[1][:1] + found[2]]} {found[3]}",
         text,
     )
 

@@ -8,7 +8,14 @@ from typing import Final
 
 from poolwright.allocation.claim import Request
 from poolwright.allocation.pools import Candidate, CounterId
-from poolwright.allocation.reasons.clauses import MAX_HAVE, find_bound, is_about_driver, say_quantity, shorten
+from poolwright.allocation.reasons.clauses import (
+    MAX_HAVE,
+    find_bound,
+    is_about_driver,
+    is_strict,
+    say_quantity,
+    shorten,
+)
 from poolwright.allocation.reasons.reason import Part, PartKind
 from poolwright.catalog.resource_slice import Device
 from poolwright.specs.quantity import Quantity
@@ -89,10 +96,9 @@ def find_near_miss(group: Group) -> str:
     nearest = max(below, default=None)
     if nearest is None or (asked.nano - nearest.nano) * _NEAR > asked.nano:
         return ""
-    return (
-        f"{key[1]} {say_quantity(nearest)} is just short of {asked.canonical}: a card sold by the GB has fewer Gi; "
-        f"ask for {nearest.canonical} or less"
-    )
+    why = ": a card sold by the GB has fewer Gi" if key[1] == "memory" and nearest.format == "BinarySI" else ""
+    mend = f"less than {nearest.canonical}" if is_strict(group.obstacle.what) else f"{nearest.canonical} or less"
+    return f"{key[1]} {say_quantity(nearest)} is just short of {asked.canonical}{why}; ask for {mend}"
 
 
 def say_request(request: Request, device: Device) -> str:
