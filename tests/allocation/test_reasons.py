@@ -40,6 +40,7 @@ from given_cluster import (
     node,
     pod,
     slice_of,
+    template,
 )
 from given_objects import read
 from golden import Golden
@@ -241,6 +242,25 @@ def test_a_hint_promises_no_more_than_the_clause_takes() -> None:
     asked = exactly("gpu", GPU, f"!device.capacity['{GPU}'].memory.isLessThan(quantity('80Gi'))")
     (reason,) = answer(build_one(card, asked=asked)).subjects[0].reasons
     assert reason.parts[0].line == "1 fails memory >= 80Gi (have 70Gi)"
+
+
+def test_a_pod_isnt_told_to_release_its_own_claim() -> None:
+    objects = [
+        WHOLE,
+        slice_of("node-a", gpu(0)),
+        claim("mine", held=[holds("gpu-0")], node="node-a"),
+        template("t"),
+        pod("p", claims={"one": "mine"}, templates={"two": "t"}),
+    ]
+    (subject,) = answer(objects).subjects
+    assert [(reason.kind, reason.line) for reason in subject.reasons] == [
+        ("devices", "request gpu: 1 device on 1 node: 1 held by inference/mine; 0 left, 1 wanted")
+    ]
+    more = [slice_of("node-a", gpu(0), gpu(1)), claim("other", held=[holds("gpu-1")])]
+    (subject,) = answer([*objects[:1], *more, *objects[2:]]).subjects
+    assert [reason.line for reason in subject.reasons if reason.kind == "mend"] == [
+        "releasing claim inference/other (gpu-1) would make room: gpu-1 on node-a"
+    ]
 
 
 def test_where_the_attempt_ends_nothing_else_is_said_to_help() -> None:

@@ -199,7 +199,9 @@ class _Explanation:
         return Reason(kind="together", line=line, claim=alone.title, request=entry.name, asked=count, most=most)
 
     def _list_mends(self, funnels: Sequence[Reason]) -> Iterator[Reason]:
-        blocked = [part.holders for one in funnels for part in one.parts if part.kind in _BLOCKED and part.holders]
+        own = {claim.title for claim in self._placement.subject.claims}  # given back, they would be asked for again
+        parts = [part for one in funnels for part in one.parts if part.kind in _BLOCKED]
+        blocked = [tuple(name for name in part.holders if name not in own) for part in parts]
         found = list(self._list_releases([(name,) for name in sorted({name for names in blocked for name in names})]))
         # Where no single claim is enough: all that are in the way of the same devices, the fewest first.
         groups = sorted({names for names in blocked if 1 < len(names) <= MAX_TOGETHER}, key=lambda one: (len(one), one))
