@@ -262,3 +262,18 @@ def test_nodes_of_slices_that_are_not_given_are_said() -> None:
     assert said in answer([*objects, node("node-a")]).assumptions.assumed
     for given in ([], [node("node-a"), node("node-b")]):
         assert not any("are not there" in one for one in answer([*objects, *given]).assumptions.assumed)
+
+
+def test_rules_whose_gate_is_off_are_said() -> None:
+    taint = {"key": "sick", "effect": "NoSchedule"}
+    spec = {"deviceSelector": {"driver": GPU}, "taint": taint}
+    rule = build("DeviceTaintRule", "sick", api="resource.k8s.io/v1alpha3", spec=spec)
+    said = "DeviceTaintRules taint nothing, because their gate is off"
+    found = {}
+    for minor in ("1.34", "1.36", "1.37"):
+        one = answer([WHOLE, A, rule, claim("c")], minor=minor)
+        found[minor] = (one.claims[0].outcome, said in one.assumptions.assumed)
+    assert found == {"1.34": ("allocated", True), "1.36": ("allocated", True), "1.37": ("unsatisfied", False)}
+    one = answer([WHOLE, A, rule, claim("c")], minor="1.34", gates={"DRADeviceTaints": True})
+    assert (one.claims[0].outcome, said in one.assumptions.assumed) == ("unsatisfied", False)
+    assert "device taints, with those of 1 DeviceTaintRule" in one.assumptions.modelled

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from poolwright.allocation.cluster_objects import TaintRule
-from poolwright.allocation.taint_rules import apply_taint_rules, are_rules_on
+from poolwright.allocation.features import build_features
+from poolwright.allocation.taint_rules import apply_taint_rules
 from poolwright.catalog.resource_slice import Device, Placement, ResourceSlice, Taint
 
 OWN = Taint(key="own", effect="NoSchedule")
@@ -70,4 +71,4 @@ GATES = {
 
 @pytest.mark.parametrize(("minor", "gates", "on"), GATES.values(), ids=GATES)
 def test_when_rules_count(minor: str, gates: dict[str, bool], on: bool) -> None:
-    assert are_rules_on(minor, gates) is on
+    assert build_features(minor, gates).applies_taint_rules is on

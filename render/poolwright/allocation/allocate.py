@@ -20,7 +20,7 @@ from poolwright.allocation.reasons.reason import Reason
 from poolwright.allocation.server_rules import ObjectKey, drop_refused
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import build_subjects
-from poolwright.allocation.taint_rules import apply_rules, are_rules_on
+from poolwright.allocation.taint_rules import apply_rules
 from poolwright.catalog.inventory import Node
 from poolwright.specs.finding import Finding
 
@@ -78,9 +78,9 @@ def allocate_given(
     """
     stripped, dropped = strip_gated(objects, effective)
     stored, refused, found = drop_refused(stripped, minor=minor)
-    if are_rules_on(minor, effective):
-        stored = apply_rules(stored, minor)
     features = build_features(minor, effective)
+    if features.applies_taint_rules:
+        stored = apply_rules(stored, minor)
     return allocate(stored, features, gates=gates, refused=refused, notes=(*dropped, *found), options=options)
 
 

@@ -43,7 +43,7 @@ def _list_modelled(objects: ClusterObjects, features: Features, options: Options
     if objects.nodes:
         yield "node selectors, required node affinity, node taints, cordoned nodes"
     if features.device_taints:
-        rules = len(objects.taint_rules) if features.device_taint_rules else 0
+        rules = len(objects.taint_rules) if features.applies_taint_rules else 0
         yield f"device taints, with those of {rules} DeviceTaintRule{'s' if rules != 1 else ''}"
     if options.each_alone:
         yield "each pod as if no other were waiting"
@@ -62,6 +62,8 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
         yield "no Node objects were given: nodes are those that slices name, without labels, taints or device plugins"
     elif options.node is None:
         yield "of the nodes that can serve a pod the first by name is taken; kube-scheduler scores them"
+    if objects.taint_rules and not features.applies_taint_rules:
+        yield "DeviceTaintRules taint nothing, because their gate is off"
     ungiven = list_ungiven(objects)
     if ungiven:
         yield f"nodes that slices name and no Node object was given for are not there: {_join(ungiven)}"

@@ -66,6 +66,11 @@ class Features:
         return self.key >= 37 or not self.as_released
 
     @property
+    def applies_taint_rules(self) -> bool:
+        """Whether DeviceTaintRules taint devices; in 1.34 they have no gate of their own."""
+        return self.device_taints and (self.key == 34 or self.device_taint_rules)
+
+    @property
     def is_mended(self) -> bool:
         """Whether something is done otherwise than the release does it."""
         return self.key < 37 and not self.as_released

@@ -5,17 +5,11 @@ Source: k8s.io/dynamic-resource-allocation resourceslice/tracker, 0.34 to 0.37.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from poolwright.allocation.cluster_objects import ClusterObjects, TaintRule
 from poolwright.catalog.resource_slice import Device, ResourceSlice
-
-
-def are_rules_on(minor: str, gates: Mapping[str, bool]) -> bool:
-    """Whether the scheduler of a minor release looks at DeviceTaintRules; in 1.34 they have no gate of theirs."""
-    has_taints = gates.get("DRADeviceTaints", False)
-    return has_taints and (minor == "1.34" or gates.get("DRADeviceTaintRules", False))
 
 
 def apply_taint_rules(
