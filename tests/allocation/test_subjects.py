@@ -325,6 +325,14 @@ def test_what_the_server_refuses_is_an_error_for_its_pod_alone() -> None:
     assert reason.hint == "rename all but one, or drop them"
 
 
+def test_a_refused_claim_that_has_devices_holds_them() -> None:
+    odd = claim("odd", held=[holds("gpu-0")])
+    odd["spec"]["devices"]["config"] = [{"requests": ["none"], "opaque": {"driver": GPU, "parameters": {}}}]
+    found = answer([WHOLE, slice_of("node-a", gpu(0)), odd, claim("c")])
+    assert [(one.name, one.outcome) for one in found.subjects] == [("c", "unsatisfied")]
+    assert [note.code for note in found.notes] == ["object-refused"]
+
+
 # --- extended resources ---
 
 NAMED = device_class(GPU, f"device.driver == '{GPU}'", extendedResourceName="nvidia.com/gpu")
