@@ -124,7 +124,7 @@ def test_the_example(folder: Path) -> None:
 
 
 def test_nothing_waits(folder: Path) -> None:
-    said = "nothing waits for devices: no pod with claims, and no claim without a pod\n"
+    said = "nothing that was asked about waits: neither a pod that has claims, nor a claim without a pod or devices\n"
     assert run("allocate", "cluster.json", folder=folder) == Ran(0, f"{said}{MODELLED}assumed: {NO_NODES}{GENERAL}", "")
 
 

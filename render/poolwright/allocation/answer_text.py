@@ -83,7 +83,7 @@ def _render_reason(reason: Reason, *, several: bool) -> str:
 
 def _render_counts(answer: Answer) -> str:
     if not answer.subjects:
-        return "nothing waits for devices: no pod with claims, and no claim without a pod"
+        return "nothing that was asked about waits: neither a pod that has claims, nor a claim without a pod or devices"
     lone = sum(subject.kind == LONE for subject in answer.subjects)
     kinds = [_count(len(answer.subjects) - lone, "pod"), _count(lone, "claim without a pod", "claims without a pod")]
     counts = [
