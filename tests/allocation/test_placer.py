@@ -277,3 +277,16 @@ def test_rules_whose_gate_is_off_are_said() -> None:
     one = answer([WHOLE, A, rule, claim("c")], minor="1.34", gates={"DRADeviceTaints": True})
     assert (one.claims[0].outcome, said in one.assumptions.assumed) == ("unsatisfied", False)
     assert "device taints, with those of 1 DeviceTaintRule" in one.assumptions.modelled
+
+
+def test_a_class_that_is_not_there_is_said_before_any_node_is_looked_at() -> None:
+    """As the scheduler does, which waits for the class then: no error, and no word of the node's taint."""
+    other = {"name": "any", "firstAvailable": [{"name": "one", "deviceClassName": "none"}]}
+    tainted = node("node-a", taints=[DOWN])
+    for request, name in ((exactly("gpu", "none"), "gpu"), (other, "any")):
+        (subject,) = answer([WHOLE, A, tainted, claim("c", request)]).subjects
+        line = f"claim inference/c, request {name}: device class none does not exist"
+        assert (subject.outcome, [(one.line, one.hint) for one in subject.reasons]) == (
+            "unsatisfied",
+            [(line, f"known: {GPU}")],
+        )

@@ -149,7 +149,7 @@ class Attempt:
         device_class = self._knowledge.classes.get(request.class_name)
         problem = check_request(claim, request, device_class, self._features)
         if problem or device_class is None:
-            hint = "" if device_class is not None else _say_classes(self._knowledge.classes)
+            hint = "" if device_class is not None else say_classes(self._knowledge.classes)
             raise _StopError(AttemptError(message=problem or "", claim=index, hint=hint))
         need = Need(
             claim=index,
@@ -279,7 +279,7 @@ class Attempt:
         )
 
 
-def _say_classes(names: Iterable[str]) -> str:
+def say_classes(names: Iterable[str]) -> str:
     """Those that there are, for a request whose class isn't one of them."""
     known = sorted(names)
     more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""

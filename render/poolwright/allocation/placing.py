@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.attempt import say_classes
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.held import Held, PoolId
 from poolwright.allocation.node_selector import NodeSelectorError, matches_affinity, matches_node_selector
@@ -39,6 +40,7 @@ class Placement:
     found: frozenset[ClaimKey] = frozenset()  # claims that were allocated before it came
     answers: Mapping[str, Outcome | Barred] = field(default_factory=dict)  # by node, in the order they were asked
     problem: str = ""  # set: no node was asked
+    hint: str = ""  # how to mend the problem, if that is known
 
     @property
     def is_placed(self) -> bool:
@@ -112,7 +114,10 @@ class Placer:
         new = [claim for claim in subject.claims if claim_key(claim) not in found]
         problem = self._find_problem(subject)
         if problem:
-            return Placement(subject=subject, problem=problem)
+            return Placement(subject=subject, problem=problem, hint=subject.hint)
+        problem = self._find_missing_class(new)
+        if problem:
+            return Placement(subject=subject, problem=problem, hint=say_classes(self.allocator.knowledge.classes))
         answers, chosen = self._ask(subject, found, new)
         if chosen is None:
             return Placement(subject=subject, answers=answers, found=frozenset(found))
@@ -136,6 +141,16 @@ class Placer:
                 return f'resourceclaim "{claim.name}" is being deleted'
             if len(users) >= MAX_USERS and (subject.uid or subject.title) not in users:
                 return f'resourceclaim "{claim.name}" has {MAX_USERS} users, and can have no more'
+        return ""
+
+    def _find_missing_class(self, new: Sequence[Claim]) -> str:
+        """What the scheduler says before it looks at any node if a class isn't there; "" if all are."""
+        for claim in new:
+            for entry in claim.requests:
+                for request in (entry.exactly, *entry.first_available):
+                    if request is not None and request.class_name not in self.allocator.knowledge.classes:
+                        missing = f"device class {request.class_name} does not exist"
+                        return f"claim {claim.title}, request {entry.name}: {missing}"
         return ""
 
     def _ask(

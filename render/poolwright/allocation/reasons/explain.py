@@ -31,7 +31,7 @@ def explain(placer: Placer, placement: Placement) -> tuple[Reason, ...]:
     Cost:   as trying the subject some hundred times at most.
     """
     if placement.problem:
-        return (Reason(kind="claim", line=placement.problem, hint=placement.subject.hint),)
+        return (Reason(kind="claim", line=placement.problem, hint=placement.hint),)
     return tuple(_Explanation(placer, placement).list_reasons())
 
 
