@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from poolwright.plan.engine import judge
-
 from poolwright.allocation.gated_fields import strip_gated
 from poolwright.allocation.server_rules import drop_refused
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
@@ -17,6 +15,7 @@ from poolwright.cli.output import say, tell
 from poolwright.files.project import find_project
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import build_cluster_plan
+from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
 from poolwright.plan.plan_json import render_plan_json
 from poolwright.plan.plan_text import render_plan_text
