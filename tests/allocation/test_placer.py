@@ -249,6 +249,69 @@ def test_what_is_not_looked_at_is_said_of_pods_that_are_to_be_made_and_not_of_th
     ]
 
 
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (
+            {"priorityClassName": "high"},
+            "Pod inference/p is of a priority class whose priority isn't known: 0 is taken",
+        ),
+        ({"priorityClassName": "high", "priority": 10}, None),
+        ({"priorityClassName": "system-node-critical"}, None),
+    ],
+)
+def test_a_priority_that_is_not_known_is_said(spec: Json, said: str | None) -> None:
+    assumed = answer([*CLUSTER, T, wants("p", **spec)]).assumptions.assumed
+    assert [one for one in assumed if "priority class" in one] == ([said] if said else [])
+
+
+def test_the_priority_classes_that_every_cluster_has_are_known() -> None:
+    two = [wants("p", "two", priority=1_000_000_000), wants("q", "two", priorityClassName="system-node-critical")]
+    found = answer([WHOLE, A, TWO, *two])
+    assert [(row[0], row[1]) for row in list_rows(found)] == [("q", "allocated"), ("p", "unsatisfied")]
+
+
+def test_gates_that_nothing_depends_on_are_said() -> None:
+    found = answer([*CLUSTER, claim("c")], gates={"DRAWorkloadResourceClaims": True, "DRADeviceTaints": True})
+    said = "gate DRAWorkloadResourceClaims is set, and nothing here depends on it"
+    assert [one for one in found.assumptions.assumed if "gate" in one] == [said]
+
+
+ONLY_A = {"metadata": [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]}
+UNKNOWN: dict[str, tuple[list[Json], str, str]] = {
+    "node-selector": (
+        [A, T, wants("p", nodeSelector={"zone": "a"})],
+        "gaveUp",
+        "node-a: the pod selects nodes by label, and no Node object was given for it",
+    ),
+    "no-label-is-as-little-known": (
+        [A, T, wants("p", **required(NOT_A))],
+        "gaveUp",
+        "node-a: the pod selects nodes by label, and no Node object was given for it",
+    ),
+    "names-are-known": ([A, T, wants("p", **required({"matchFields": ONLY_A["metadata"]}))], "allocated", ""),
+    "slices-for-nodes-with-a-label": (
+        [slice_of("node-a", gpu(0), nodeName=None, nodeSelector={"nodeSelectorTerms": [NOT_A]}), claim("c")],
+        "gaveUp",
+        "slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
+    ),
+    "slices-for-nodes-with-a-label-and-for-others": (
+        [slice_of("node-a", gpu(0), nodeName=None, nodeSelector={"nodeSelectorTerms": [NOT_A]}), B, claim("c")],
+        "allocated",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_labels_that_are_not_known_decide_nothing(name: str) -> None:
+    objects, outcome, line = UNKNOWN[name]
+    found = answer([WHOLE, *objects])
+    (subject,) = found.subjects
+    assert (subject.outcome, found.exit_code) == (outcome, {"gaveUp": 2, "allocated": 0}[outcome])
+    assert [one.line for one in subject.reasons[:1]] == ([line] if line else [])
+
+
 @pytest.mark.parametrize("turned", [0, 3, 5])
 def test_answers_do_not_depend_on_the_order_of_slices_nodes_and_classes(turned: int) -> None:
     cluster = [*CLUSTER[turned:], *CLUSTER[:turned]]

@@ -146,7 +146,7 @@ def test_a_search_that_is_given_up_is_no_answer(folder: Path, monkeypatch: pytes
     ran = run("allocate", "hard.json", folder=folder)
     assert (ran.code, ran.stderr) == (2, "")
     assert ran.stdout.startswith(
-        "ResourceClaim inference/all-eight: gave up\n"
+        "ResourceClaim inference/all-eight: not known\n"
         "  the search on node-a was given up: whether the devices there can be combined isn't known, and kube-scheduler"
         " may run out of time as well\n"
     )

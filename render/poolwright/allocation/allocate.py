@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.answer import Answer, ClaimAnswer, ClaimOutcome, SubjectAnswer
@@ -12,9 +13,9 @@ from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features, build_features
 from poolwright.allocation.gated_fields import strip_gated
-from poolwright.allocation.nodes import list_nodes
-from poolwright.allocation.outcome import GaveUp
-from poolwright.allocation.placing import Placement, Placer
+from poolwright.allocation.nodes import list_nodes, selects_unknown_nodes
+from poolwright.allocation.outcome import GaveUp, Outcome
+from poolwright.allocation.placing import Barred, Placement, Placer
 from poolwright.allocation.reasons.explain import explain
 from poolwright.allocation.reasons.reason import Reason
 from poolwright.allocation.server_rules import ObjectKey, drop_refused
@@ -57,7 +58,7 @@ def allocate(
         as_released=_list_otherwise(claims, _Run(objects, features.released, nodes, options).list_placed(waiting))
         if features.is_mended
         else (),
-        assumptions=list_assumptions(objects, subjects, features, options),
+        assumptions=list_assumptions(objects, subjects, features, options, gates),
         notes=(*objects.notes, *notes),
     )
 
@@ -95,6 +96,7 @@ class _Run:
         self._allocator = Allocator(slices, classes, features, max_looks=options.max_looks)
         self._nodes = nodes
         self._each_alone = options.each_alone
+        self._is_blind = selects_unknown_nodes(objects)
         self._placer = self._build_placer()
         self._answers: dict[ClaimKey, ClaimAnswer] = {}
         self._explained: dict[str, tuple[int, Subject, tuple[Reason, ...]]] = {}  # by Subject.need_key
@@ -105,6 +107,8 @@ class _Run:
         placement = placer.try_place(subject) if self._each_alone else placer.place(subject)
         reasons = () if placement.is_placed else self._explain(placement)
         outcome = _judge(placement)
+        if outcome == "unsatisfied" and self._is_blind and placement.answers:
+            outcome, reasons = "gaveUp", (_BLIND, *reasons)
         for claim in subject.claims:
             self._keep(self._answer_claim(claim, placement, outcome, reasons))
         return SubjectAnswer(
@@ -178,6 +182,13 @@ class _Run:
         )
 
 
+_BLIND: Final = Reason(
+    kind="node",
+    line="slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
+    hint="give the nodes too: kubectl get nodes -o yaml",
+)
+
+
 def _list_otherwise(claims: Iterable[ClaimAnswer], released: Mapping[ClaimKey, Placement]) -> tuple[str, ...]:
     """What the release gives to claims where its mistakes decide, in sentences."""
     said = []
@@ -208,7 +219,12 @@ def _judge(placement: Placement) -> ClaimOutcome:
         return "alreadyAllocated" if all(claim.allocation for claim in placement.subject.claims) else "allocated"
     if placement.error is not None or placement.subject.is_refused:
         return "error"
-    return "gaveUp" if any(isinstance(answer, GaveUp) for answer in placement.answers.values()) else "unsatisfied"
+    return "gaveUp" if any(map(_is_unknown, placement.answers.values())) else "unsatisfied"
+
+
+def _is_unknown(answer: Outcome | Barred) -> bool:
+    """Whether it isn't known if the node could serve the subject."""
+    return isinstance(answer, GaveUp) or (isinstance(answer, Barred) and answer.is_unknown)
 
 
 def _answer_running(subject: Subject) -> SubjectAnswer:

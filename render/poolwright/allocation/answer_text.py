@@ -16,7 +16,7 @@ _WORDS: Final = {
     "alreadyAllocated": "already allocated",
     "unsatisfied": "unsatisfied",
     "error": "error",
-    "gaveUp": "gave up",
+    "gaveUp": "not known",
 }
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from poolwright.allocation.allocator import MAX_LOOKS
 from poolwright.allocation.answer import Assumptions
 from poolwright.allocation.cluster_objects import ClusterObjects
-from poolwright.allocation.features import Features
+from poolwright.allocation.features import JUDGED_GATES, Features
 from poolwright.allocation.nodes import list_ungiven
 from poolwright.allocation.subjects import Subjects
 
@@ -28,11 +28,20 @@ class Options:
     max_looks: int = MAX_LOOKS
 
 
-def list_assumptions(objects: ClusterObjects, subjects: Subjects, features: Features, options: Options) -> Assumptions:
-    """The assumptions of an answer."""
+def list_assumptions(
+    objects: ClusterObjects, subjects: Subjects, features: Features, options: Options, gates: Iterable[str]
+) -> Assumptions:
+    """The assumptions of an answer.
+
+    gates: those that were set otherwise than by default.
+    """
+    unjudged = sorted(set(gates) - JUDGED_GATES)
     return Assumptions(
         modelled=tuple(_list_modelled(objects, features, options)),
-        assumed=tuple(_list_assumed(objects, subjects, features, options)),
+        assumed=(
+            *(f"gate {gate} is set, and nothing here depends on it" for gate in unjudged),
+            *_list_assumed(objects, subjects, features, options),
+        ),
     )
 
 
@@ -73,6 +82,8 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
         who = _name(subjects.unknown)
         yield f"{who} on a node with claims that were not given: what those hold is taken to be free"
     yield "nothing is preempted, nodes are not added, admission lets the pods in"
+    if subjects.unranked:
+        yield f"{_name(subjects.unranked)} of a priority class whose priority isn't known: 0 is taken"
     for title, count in sorted(subjects.left_out.items()):
         yield f"{title} has yet to make more than {count:,} pods, and the others are not looked at"
     for title, unjudged in sorted(subjects.unjudged.items()):

@@ -8,6 +8,8 @@ from poolwright.allocation.claim import EXACT_COUNT, Toleration
 
 NAMESPACE: Final = "default"  # of an object that names none; kubectl puts its context's there
 SCHEDULER: Final = "default-scheduler"
+# Of the priority classes that every cluster has. Source: kubernetes/kubernetes pkg/apis/scheduling types.
+PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _LOST: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _LOST_S: Final = 300
 # Of the pods of a DaemonSet: kubernetes/kubernetes pkg/controller/daemon/util AddOrUpdateDaemonPodTolerations.

@@ -29,6 +29,8 @@ _OTHER_GATES: Final[Mapping[str, tuple[str, ...]]] = {
     "extended_resource": ("DRAExtendedResource",),
 }
 
+JUDGED_GATES: Final = frozenset(gate for gates in (*GATES.values(), *_OTHER_GATES.values()) for gate in gates)
+
 
 @dataclass(frozen=True, kw_only=True)  # no slots: what follows from the fields is worked out once, and asked for often
 class Features:

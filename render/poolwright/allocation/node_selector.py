@@ -29,12 +29,20 @@ def matches_node_selector(selector: Mapping[str, Plain], node: Node) -> bool:
     """Whether a selector selects a node: one of its terms does, with all of its requirements.
 
     selector: a v1 NodeSelector. A term without requirements selects nothing, and so does a selector without terms.
+              Of a node that isn't known, no term selects it that asks for labels, or for their absence.
     Raises:   NodeSelectorError if any part can't be read, even where another term selects the node.
     """
     problems = list_selector_problems(selector)
     if problems:
         raise NodeSelectorError("; ".join(problems))
     return any(_matches_term(term, node) for term in _terms(selector))
+
+
+def asks_labels(selector: Mapping[str, Plain] | None) -> bool:
+    """Whether labels of nodes decide on what a selector selects."""
+    terms = (selector or {}).get("nodeSelectorTerms")
+    listed = terms if isinstance(terms, list) else []
+    return any(isinstance(one, dict) and one.get("matchExpressions") for one in listed)
 
 
 def matches_affinity(node_selector: Mapping[str, str], affinity: Mapping[str, Plain] | None, node: Node) -> bool:
@@ -131,7 +139,7 @@ def _matches_term(term: Plain, node: Node) -> bool:
     if not isinstance(term, dict):
         return False
     by_label, by_field = (_requirements(term, kind) for kind in ("matchExpressions", "matchFields"))
-    if not by_label and not by_field:
+    if (not by_label and not by_field) or (by_label and not node.is_known):
         return False
     return all(_matches_label(*entry, node.labels) for entry in by_label) and all(
         ((node.name if key == NAME_FIELD else "") == values[0]) == (operator == "In")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import Placement
 
 
 def list_nodes(objects: ClusterObjects) -> tuple[Node, ...]:
     """The nodes of a cluster; without Node objects those that slices name, of which nothing else is known."""
     if objects.nodes:
         return tuple(placed.value for placed in objects.nodes)
-    return tuple(Node(name=name) for name in sorted(_name_nodes(objects))) or (Node(name="any"),)
+    names = sorted(_name_nodes(objects)) or ("any",)
+    return tuple(Node(name=name, is_known=False) for name in names)
 
 
 def list_ungiven(objects: ClusterObjects) -> tuple[str, ...]:
@@ -20,9 +24,16 @@ def list_ungiven(objects: ClusterObjects) -> tuple[str, ...]:
     )
 
 
+def selects_unknown_nodes(objects: ClusterObjects) -> bool:
+    """Whether slices select nodes by labels, and there are no Node objects that have any."""
+    return not objects.nodes and any(place.node_selector is not None for place in _list_places(objects))
+
+
 def _name_nodes(objects: ClusterObjects) -> set[str]:
-    names: set[str] = set()
+    return {place.node_name for place in _list_places(objects) if place.node_name}
+
+
+def _list_places(objects: ClusterObjects) -> Iterator[Placement]:
     for placed in objects.slices:
         places = [placed.value.placement, *(device.placement for device in placed.value.devices)]
-        names |= {place.node_name for place in places if place is not None and place.node_name}
-    return names
+        yield from (place for place in places if place is not None)

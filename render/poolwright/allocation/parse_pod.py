@@ -6,6 +6,7 @@ from typing import Final
 
 from poolwright.allocation.defaults import (
     NAMESPACE,
+    PRIORITIES,
     SCHEDULER,
     default_daemon_tolerations,
     default_pod_tolerations,
@@ -128,7 +129,7 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
         affinity=affinity.plain() if affinity.is_set else None,
         tolerations=default_pod_tolerations(default_daemon_tolerations(tolerations) if is_daemon else tolerations),
         scheduling_gates=tuple(gate.get("name").name() for gate in spec.get("schedulingGates").items()),
-        priority=spec.get("priority").number() or 0,
+        priority=_parse_priority(spec),
         phase=status.get("phase").text(),
         claim_names={
             entry.get("name").name(): entry.get("resourceClaimName").optional_text()
@@ -195,6 +196,13 @@ def _parse_extended_claim(field: CapturedField) -> ExtendedClaim | None:
             for entry in field.get("requestMappings").items()
         ),
     )
+
+
+def _parse_priority(spec: CapturedField) -> int | None:
+    priority, level = spec.get("priority"), spec.get("priorityClassName").text()
+    if priority.is_set or not level:
+        return priority.number() or 0
+    return PRIORITIES.get(level)  # admission writes the priority of others into the pod
 
 
 def _list_unjudged(spec: CapturedField) -> tuple[str, ...]:

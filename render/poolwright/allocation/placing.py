@@ -14,7 +14,7 @@ from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.attempt import say_classes
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.held import Held, PoolId
-from poolwright.allocation.node_selector import NodeSelectorError, matches_affinity, matches_node_selector
+from poolwright.allocation.node_selector import NodeSelectorError, asks_labels, matches_affinity, matches_node_selector
 from poolwright.allocation.node_taints import UNSCHEDULABLE, find_untolerated
 from poolwright.allocation.outcome import Allocated, AttemptError, NotAllocated, Outcome
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
@@ -28,6 +28,8 @@ class Barred:
     """A node that isn't open to the pod, whatever devices it has."""
 
     reason: str
+    is_unknown: bool = False  # whether it is open isn't known, so that it isn't taken
+    claim: ClaimKey | None = None  # allocated elsewhere: that alone keeps the pod away
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,13 @@ class Placer:
         allocation = self.allocations.pop(key)
         self.held.remove(allocation)
         self._changes += [((result.driver, result.pool), True) for result in allocation.devices]
+
+    def is_given_back(self, key: ClaimKey, subject: Subject) -> bool:
+        """Whether kube-scheduler takes back what a claim has where that keeps its only user from every node.
+
+        Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources PostFilter.
+        """
+        return self._users.get(key, set()) <= {subject.uid or subject.title}
 
     def place(self, subject: Subject) -> Placement:
         """Give a subject its devices, if any node can, and keep that in mind for those after it."""
@@ -171,7 +180,9 @@ class Placer:
             if answer is None or (asker != title and _is_final(answer, is_served=chosen is not None)):
                 answer = self._ask_node(subject, node, new)
                 memory.answers[node.name] = (title, answer)
-            answers[node.name] = answer = self._bar_found(found, node) or answer
+            if not isinstance(answer, Barred):
+                answer = self._bar_found(found, node) or answer
+            answers[node.name] = answer
             if isinstance(answer, AttemptError):
                 is_over = True
             elif isinstance(answer, Allocated) and chosen is None:
@@ -183,13 +194,16 @@ class Placer:
         return answers, None if is_over else chosen
 
     def _ask_node(self, subject: Subject, node: Node, new: Sequence[Claim]) -> Outcome | Barred:
-        reason = find_bar(subject, node)
-        return Barred(reason=reason) if reason else self.allocator.allocate(node, new, self.held)
+        return find_bar(subject, node) or self.allocator.allocate(node, new, self.held)
 
     def _bar_found(self, found: Mapping[ClaimKey, Allocation], node: Node) -> Barred | None:
         for key, allocation in found.items():
             if not is_usable(allocation, node):
-                return Barred(reason=f'resourceclaim "{key[1]}" is allocated, and not available on the node')
+                reason = f'resourceclaim "{key[1]}" is allocated, and not available on the node'
+                if not node.is_known and asks_labels(allocation.node_selector):
+                    reason = f'resourceclaim "{key[1]}" is allocated for nodes by label, and no Node object was given'
+                    return Barred(reason=reason, is_unknown=True)
+                return Barred(reason=reason, claim=key)
         return None
 
     def _recall(self, subject: Subject, new: Sequence[Claim]) -> _Memory:
@@ -241,24 +255,33 @@ class _Memory:
             self.refusals.clear()
 
 
-def find_bar(subject: Subject, node: Node) -> str:
-    """Why a node isn't open to a subject, whatever its devices; "" if it is."""
+def find_bar(subject: Subject, node: Node) -> Barred | None:
+    """Why a node isn't open to a subject, whatever its devices; None: it is."""
+    if not node.is_known and _selects_by_label(subject):
+        return Barred(reason="the pod selects nodes by label, and no Node object was given for it", is_unknown=True)
     try:
         if not matches_affinity(subject.node_selector, subject.node_affinity, node):
-            return "the node doesn't match the pod's node selector or required affinity"
+            return Barred(reason="the node doesn't match the pod's node selector or required affinity")
     except NodeSelectorError as error:
-        return f"the pod's required node affinity can't be read: {error}"
+        return Barred(reason=f"the pod's required node affinity can't be read: {error}")
     taint = find_untolerated(node, subject.tolerations)
     if taint is not None and taint.key == UNSCHEDULABLE.key:
-        return "the node is cordoned"
+        return Barred(reason="the node is cordoned")
     if taint is not None:
         value = f"={taint.value}" if taint.value else ""
-        return f"the node has the taint {taint.key}{value}:{taint.effect}, which the pod doesn't tolerate"
+        reason = f"the node has the taint {taint.key}{value}:{taint.effect}, which the pod doesn't tolerate"
+        return Barred(reason=reason)
     for resource in subject.plugin_resources:
         amount = node.allocatable.get(resource)
         if amount is not None and amount.nano > 0:
-            return f"the node's device plugin serves {resource} there; what is free of it isn't known"
-    return ""
+            reason = f"the node's device plugin serves {resource} there; what is free of it isn't known"
+            return Barred(reason=reason, is_unknown=True)
+    return None
+
+
+def _selects_by_label(subject: Subject) -> bool:
+    """Whether labels decide on which nodes a subject may run; else names do, if anything."""
+    return bool(subject.node_selector) or asks_labels(subject.node_affinity)
 
 
 def is_usable(allocation: Allocation, node: Node) -> bool:

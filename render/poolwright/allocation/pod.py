@@ -60,7 +60,7 @@ class Pod:
     affinity: Mapping[str, Plain] | None = None  # the required node affinity, a v1 NodeSelector
     tolerations: tuple[Toleration, ...] = ()
     scheduling_gates: tuple[str, ...] = ()  # the scheduler waits until there is none
-    priority: int = 0
+    priority: int | None = 0  # None: it names a class whose priority isn't known
     phase: str = ""  # Pending | Running | Succeeded | Failed | Unknown; empty: not said
     # The claims made from its templates, by name in the pod; None: it turned out to need none.
     claim_names: Mapping[str, str | None] = field(default_factory=dict)

@@ -36,6 +36,7 @@ class Subjects:
     unknown: tuple[str, ...] = ()  # titles of running pods whose claims aren't all there: what those hold isn't known
     # By title of a workload: that it has yet to make more pods than so many, and the others aren't looked at.
     left_out: Mapping[str, int] = field(default_factory=dict)
+    unranked: tuple[str, ...] = ()  # titles of waiting pods whose priority isn't known
     unjudged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by title: fields that aren't looked at
 
 
@@ -51,7 +52,7 @@ def build_subjects(
     builder = SubjectBuilder(objects, features, refused)
     given = [placed.value for placed in objects.pods]
     pods = [pod for pod in given if not pod.is_finished and not pod.is_deleted]
-    by_age = sorted(pods, key=lambda pod: (-pod.priority, pod.created == "", pod.created))
+    by_age = sorted(pods, key=lambda pod: (-(pod.priority or 0), pod.created == "", pod.created))
     builder.pass_over(pod for pod in given if pod.is_finished or pod.is_deleted)
     subjects = {id(pod): builder.build_pod(pod) for pod in by_age}
     with_claims = [(pod, subjects[id(pod)]) for pod in by_age if subjects[id(pod)].claims or subjects[id(pod)].problem]
@@ -64,6 +65,7 @@ def build_subjects(
         running=running,
         unknown=tuple(subject.title for subject in running if subject.problem and not subject.is_refused),
         left_out=builder.left_out,
+        unranked=tuple(subject.title for pod, subject in with_claims if pod.priority is None and not pod.node_name),
         unjudged={
             **{subject.title: pod.unjudged for pod, subject in with_claims if pod.unjudged and not pod.node_name},
             **builder.unjudged,
@@ -108,7 +110,7 @@ class SubjectBuilder:
         for entry in pod.claims:
             claim, wrong = self._find_claim(pod, entry, maker)
             problem = problem or wrong
-            if claim is not None:
+            if claim is not None and claim_key(claim) not in map(claim_key, claims):  # a pod may name one twice
                 claims.append(claim)
                 self._used.add(claim_key(claim))
         extended, resources = self._find_extended(pod, maker)
@@ -170,7 +172,8 @@ class SubjectBuilder:
         for node in self._nodes:
             for group in workload.pods:
                 subject = self.build_pod(group.template)
-                if node.name not in served and not find_bar(replace(subject, plugin_resources=()), node):
+                bar = find_bar(replace(subject, plugin_resources=()), node)
+                if node.name not in served and (bar is None or bar.is_unknown):
                     yield replace(group.template, name=f"{workload.name}-{node.name}", affinity=_bind_to(node.name))
 
     def list_lone_claims(self) -> Iterator[Subject]:

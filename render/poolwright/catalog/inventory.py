@@ -33,6 +33,7 @@ class Node:
     unschedulable: bool = False
     declared_features: tuple[str, ...] = ()  # status.declaredFeatures
     allocatable: Mapping[str, Quantity] = field(default_factory=dict)  # with what device plugins offer
+    is_known: bool = True  # False: only slices name it, so that nothing else of it is known
 
     @property
     def zone(self) -> str | None:
