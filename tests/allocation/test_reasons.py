@@ -263,6 +263,35 @@ def test_a_pod_isnt_told_to_release_its_own_claim() -> None:
     ]
 
 
+BACK = (
+    "kube-scheduler takes back what claim inference/c has, which no other pod uses, and tries again: "
+    "then node-b could serve it (gpu-0)"
+)
+
+
+@pytest.mark.parametrize(
+    ("reserved", "more", "said"),
+    [
+        ((), [], [BACK]),
+        (("uid-p",), [], [BACK]),
+        (("uid-other",), [], []),
+        ((), [claim("d", held=[holds("gpu-0", pool="node-b")], node="node-b")], []),  # there is no room there either
+    ],
+    ids=["nobody", "itself", "another", "no-room"],
+)
+def test_a_claim_that_keeps_its_only_pod_from_every_node_is_given_back(
+    reserved: Sequence[str], more: list[Json], said: list[str]
+) -> None:
+    """The pod isn't on its way while its claim is where it can't run, but it is said what becomes of it."""
+    held = claim("c", held=[holds("gpu-0")], node="node-a", reserved=reserved)
+    away = pod("p", claims={"gpu": "c"}, metadata={"uid": "uid-p"}, nodeSelector={"zone": "b"})
+    nodes = [node("node-a"), node("node-b", labels={"zone": "b"})]
+    cluster = [WHOLE, slice_of("node-a", gpu(0)), slice_of("node-b", gpu(0)), *nodes]
+    (subject,) = [one for one in answer([*cluster, held, away, *more]).subjects if one.kind == "Pod"]
+    assert subject.outcome == "unsatisfied"
+    assert [one.line for one in subject.reasons if one.kind == "mend"] == said
+
+
 def test_where_the_attempt_ends_nothing_else_is_said_to_help() -> None:
     """Room on node-a doesn't help as long as a device of node-b ends the attempt."""
     text = f"device.attributes['{GPU}'].rank > 0"

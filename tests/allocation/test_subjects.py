@@ -389,9 +389,18 @@ def test_a_node_with_a_device_plugin_is_not_judged() -> None:
     plugin = node("node-a", status={"allocatable": {R: "8"}})
     found = answer([NAMED, slice_of("node-a", gpu(0)), plugin, asks((R, 1))])
     (subject,) = found.subjects
-    assert subject.outcome == "unsatisfied"
+    assert (subject.outcome, found.exit_code) == ("gaveUp", 2)
     assert subject.reasons[0].line == (
         "node-a: the node's device plugin serves nvidia.com/gpu there; what is free of it isn't known"
     )
+    assert [one.line for one in subject.reasons[1:]] == [
+        "node-a has the devices (gpu-0), and whether it is open to the pod isn't known"
+    ]
     found = answer([NAMED, slice_of("node-a", gpu(0)), node("node-a"), asks((R, 1))])
     assert [(one.outcome, one.node) for one in found.subjects] == [("allocated", "node-a")]
+
+
+def test_a_claim_that_a_pod_names_twice_is_one() -> None:
+    twice = pod("p", claims={"one": "c", "two": "c"})
+    (subject,) = answer([WHOLE, slice_of("node-a", gpu(0), gpu(1)), claim("c"), twice]).subjects
+    assert (subject.outcome, subject.claims) == ("allocated", (("inference", "c"),))

@@ -9,7 +9,7 @@ from typing import Final
 from poolwright.allocation.claim import ALL, Claim, ClaimRequest, DeviceClass, Request
 from poolwright.allocation.constraints import find_attribute
 from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
-from poolwright.allocation.placing import Barred, Placement, Placer
+from poolwright.allocation.placing import Barred, Placement, Placer, is_usable
 from poolwright.allocation.reasons.clauses import is_about_driver, say_attribute, split_clauses
 from poolwright.allocation.reasons.devices import DeviceReasons
 from poolwright.allocation.reasons.holders import Holders
@@ -207,13 +207,44 @@ class _Explanation:
         groups = sorted({names for names in blocked if 1 < len(names) <= MAX_TOGETHER}, key=lambda one: (len(one), one))
         if self._placement.error is None:  # else the attempt ends all the same
             yield from found or list(self._list_releases(groups))[:1]
+        yield from self._list_kept_out()
+        if self._placement.error is None:
+            yield from self._list_given_back()
+        else:
+            yield from self._list_kept_away(self._placement.error[0])
+
+    def _list_kept_out(self) -> Iterator[Reason]:
+        """Nodes that have the devices and aren't open to the pod: the first of them."""
         barred = [node for node in self._list_nodes(Barred) if self._claims]
         served = self._trials.serve(self._claims, barred) if barred else None
         if served is not None:
-            line = f"{served.node} has the devices ({', '.join(served.devices)}), but isn't open to the pod"
+            answer = self._placement.answers[served.node]
+            is_unknown = isinstance(answer, Barred) and answer.is_unknown
+            said = "and whether it is open to the pod isn't known" if is_unknown else "but isn't open to the pod"
+            line = f"{served.node} has the devices ({', '.join(served.devices)}), {said}"
             yield Reason(kind="mend", line=line, nodes=(served.node,))
-        if self._placement.error is not None:
-            yield from self._list_kept_away(self._placement.error[0])
+
+    def _list_given_back(self) -> Iterator[Reason]:
+        """Claims of the pod alone that are allocated where it can't run, and where it could run without them."""
+        away = {
+            name: answer.claim
+            for name, answer in self._placement.answers.items()
+            if isinstance(answer, Barred) and answer.claim is not None
+        }
+        found = {claim_key(claim): claim for claim in self._placement.subject.claims}
+        for key in dict.fromkeys(away.values()):
+            nodes = [self._nodes[name] for name, one in away.items() if one == key]
+            others = [self._placer.allocations[one] for one in self._placement.found if one != key]
+            usable = [node for node in nodes if all(is_usable(one, node) for one in others)]
+            if not self._placer.is_given_back(key, self._placement.subject):
+                continue
+            served = self._trials.serve_without([key], (*self._claims, found[key]), usable)
+            if served is not None:
+                line = (
+                    f"kube-scheduler takes back what claim {'/'.join(key)} has, which no other pod uses, and tries "
+                    f"again: then {served.node} could serve it ({', '.join(served.devices)})"
+                )
+                yield Reason(kind="mend", line=line, claim="/".join(key), nodes=(served.node,))
 
     def _list_releases(self, groups: Iterable[Sequence[str]]) -> Iterator[Reason]:
         for titles in groups:
