@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import EXACT_COUNT, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
@@ -44,6 +45,7 @@ class Shape:
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
     error: str = ""  # an attempt ends in it whatever others hold
     risk: str = ""  # an attempt may end in it, or take too long
+    risk_device: DeviceId | None = None  # the first attempt ends at it, unless another pod has it
 
     @property
     def accepted(self) -> frozenset[DeviceId]:
@@ -59,6 +61,12 @@ class Shape:
     def most(self) -> int:
         """Devices that the pod takes at most."""
         return sum(ask.most for ask in self.asks)
+
+
+class _Failing(TypedDict, total=False):
+    error: str
+    risk: str
+    risk_device: DeviceId
 
 
 class Acceptance:
@@ -121,11 +129,14 @@ class Acceptance:
         risk = ""
         for claim, entry in requests:
             found, given, problem = self._ask(pod, nodes, claim if single else _loosen(claim, entry))
-            asks.append(_build_ask(entry, frozenset().union(*found.values())))
+            asks.append(_build_ask(entry, found.values()))
             alternatives |= given
             risk = risk or problem
             for name, devices in found.items():
                 on_node[name] |= devices
+        failing = self._find_error(nodes, new, risk)
+        if "error" in failing:
+            return Shape(key=key, is_single=False, is_counted=False, **failing)
         accepted = frozenset().union(*on_node.values())
         is_exclusive = not any(self._is_divisible(self.candidates[one].device) for one in accepted)
         return Shape(
@@ -137,10 +148,10 @@ class Acceptance:
             asks=tuple(ask for ask in asks if ask.most),
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
             alternatives=frozenset(alternatives),
-            **self._find_error(nodes, new, risk),
+            **failing,
         )
 
-    def _find_error(self, nodes: Sequence[Node], claims: Sequence[Claim], risk: str) -> dict[str, str]:
+    def _find_error(self, nodes: Sequence[Node], claims: Sequence[Claim], risk: str) -> _Failing:
         """What ends an attempt of the pod: `error` if it doesn't matter what others hold."""
         held = self.build_held()
         for node in nodes:
@@ -148,7 +159,7 @@ class Acceptance:
             if isinstance(outcome, AttemptError):
                 said = f"node {node.name}: {outcome.message}"
                 # Of a device it is hidden once another claim holds that.
-                return {"error": said} if outcome.device is None else {"risk": said}
+                return {"error": said} if outcome.device is None else {"risk": said, "risk_device": outcome.device}
             if isinstance(outcome, GaveUp):
                 return {"risk": f"node {node.name}: the search looked at {outcome.looked_at} devices and gave up"}
         return {"risk": risk}
@@ -209,8 +220,13 @@ def _list_alternatives(entry: ClaimRequest) -> tuple[Request, ...]:
     return entry.first_available if entry.exactly is None else (entry.exactly,)
 
 
-def _build_ask(entry: ClaimRequest, accepted: frozenset[DeviceId]) -> Ask:
-    """How many devices a request takes. Of all devices it may be any number from one; of others' it takes none."""
+def _build_ask(entry: ClaimRequest, found: Iterable[frozenset[DeviceId]]) -> Ask:
+    """How many devices a request takes. All may be any number from one; for administration it takes none.
+
+    found: the devices it accepts, by node.
+    """
+    by_node = list(found)
+    accepted = frozenset().union(*by_node)
     least, most = [], []
     for one in _list_alternatives(entry):
         if one.admin_access:
@@ -221,7 +237,7 @@ def _build_ask(entry: ClaimRequest, accepted: frozenset[DeviceId]) -> Ask:
             most.append(one.count)
         else:
             least.append(0)
-            most.append(len(accepted))
+            most.append(max(map(len, by_node), default=0))
     return Ask(least=min(least), most=max(most), accepted=accepted)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from poolwright.allocation.held import DeviceId
-from poolwright.allocation.outcome import Allocated, GaveUp
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp
 from poolwright.plan.flow import UNBOUNDED, Flow
 from poolwright.plan.kinds import Field, Kind
 from poolwright.plan.market import SINK, SOURCE
@@ -28,12 +28,18 @@ def bound_alone(field: Field, kind: Kind) -> int:
 
 def is_hopeless(field: Field, kind: Kind) -> bool:
     """Whether no node can serve a pod of a kind although nobody else is there: a proof, as more held never helps."""
+    if kind.shape.error:
+        return True
     acceptance = field.context.acceptance
     pod = field.context.demand.workloads[kind.workload].pods[kind.pod]
     new = [claim for claim in pod.claims if claim.allocation is None]
     held = acceptance.build_held()
     outcomes = (acceptance.allocator.allocate(node, new, held) for node in acceptance.list_open(pod))
-    return not any(isinstance(one, Allocated | GaveUp) for one in outcomes)
+    # An error that a device leads to isn't met once another pod has that device.
+    return not any(
+        isinstance(one, Allocated | GaveUp) or (isinstance(one, AttemptError) and one.device is not None)
+        for one in outcomes
+    )
 
 
 def prove_always(field: Field, at: int) -> tuple[int, int, int]:

@@ -131,6 +131,6 @@ def build_context(demand: Demand) -> Context:
     barred = frozenset(
         at
         for at, workload in enumerate(demand.workloads)
-        if workload.unjudged or any(shape.risk or shape.error for shape in shapes[at])
+        if workload.unjudged or any(shape.risk for shape in shapes[at])
     )
     return Context(demand, acceptance, shapes, tuple(one.title for one in demand.workloads), ranks, barred)

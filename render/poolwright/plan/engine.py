@@ -29,16 +29,16 @@ def judge_context(context: Context) -> Judgement:
     shortfall = exactly(0)
     parts: list[Part] = []
     for members in _split(context):
-        failing = [at for at in members if any(shape.error for shape in context.shapes[at])]
-        for at in failing:
-            verdicts[at] = _judge_error(context, at)
-            replicas = demand.workloads[at].replicas
-            shortfall = Count(shortfall.least + replicas, shortfall.most + replicas)
-        rest = [at for at in members if at not in failing]
+        failing = {at: errors for at in members if (errors := _find_errors(context, at, members))}
+        verdicts.update({at: _judge_error(context, at, errors) for at, errors in failing.items()})
+        # Of a group that never runs, the pods that can be placed still compete.
+        rest = [at for at in members if at not in failing or demand.workloads[at].is_group]
         if rest:
             parts.append(judge_singles(context, rest) if _is_plain(context, rest) else judge_mixed(context, rest))
+        left_out = sum(demand.workloads[at].replicas for at in failing if at not in rest)
+        shortfall = Count(shortfall.least + left_out, shortfall.most + left_out)
     for part in parts:
-        verdicts.update(part.verdicts)
+        verdicts = {**part.verdicts, **verdicts}
         shortfall = Count(shortfall.least + part.shortfall.least, shortfall.most + part.shortfall.most)
     return Judgement(
         verdicts=tuple(_set_aside(context, at, verdicts[at]) for at in range(len(demand.workloads))),
@@ -55,7 +55,7 @@ def _is_plain(context: Context, members: Sequence[int]) -> bool:
 
 
 def _split(context: Context) -> Iterator[list[int]]:
-    """The workloads in parts that share no device, no counter and no claim. Those that end in an error take nothing."""
+    """The workloads in parts that share no device, no counter and no claim."""
     parent = list(range(len(context.shapes)))
 
     def find(at: int) -> int:
@@ -65,8 +65,8 @@ def _split(context: Context) -> Iterator[list[int]]:
         return at
 
     owners: dict[object, int] = {}
-    for at, shapes in enumerate(context.shapes):
-        for key in _list_shared(context, at) if not any(shape.error for shape in shapes) else ():
+    for at in range(len(context.shapes)):
+        for key in _list_shared(context, at):
             first = owners.setdefault(key, at)
             low, high = sorted((find(first), find(at)))
             parent[high] = low
@@ -90,7 +90,18 @@ def _pool(device: DeviceId) -> tuple[str, str]:
     return device[:2]
 
 
-def _judge_error(context: Context, at: int) -> Verdict:
+def _find_errors(context: Context, at: int, members: Sequence[int]) -> tuple[str, ...]:
+    """What ends every attempt of a workload's pods. A device that does is hidden by another pod that has it."""
+    found = []
+    for shape in context.shapes[at]:
+        device = shape.risk_device
+        others = (other for member in members if member != at for other in context.shapes[member])
+        if shape.error or (device is not None and not any(device in other.accepted for other in others)):
+            found.append(shape.error or shape.risk)
+    return tuple(dict.fromkeys(found))
+
+
+def _judge_error(context: Context, at: int, errors: tuple[str, ...]) -> Verdict:
     workload = context.demand.workloads[at]
     return Verdict(
         workload=workload.title,
@@ -99,7 +110,7 @@ def _judge_error(context: Context, at: int) -> Verdict:
         always=exactly(0),
         at_best=exactly(0),
         method="alone",
-        reasons=tuple(dict.fromkeys(shape.error for shape in context.shapes[at] if shape.error)),
+        reasons=errors,
     )
 
 
@@ -107,8 +118,10 @@ def _set_aside(context: Context, at: int, verdict: Verdict) -> Verdict:
     """A verdict that what isn't modelled may change. That more devices can't be had stays proven."""
     risks = [shape.risk for shape in context.shapes[at] if shape.risk]
     reasons = (*context.demand.workloads[at].unjudged, *dict.fromkeys(risks))
-    if not reasons or verdict.word in ("error", "unsatisfied"):
-        return replace(verdict, reasons=(*verdict.reasons, *reasons)) if reasons else verdict
+    if not reasons or verdict.word == "error":
+        return verdict
+    if verdict.word == "unsatisfied":
+        return replace(verdict, reasons=(*verdict.reasons, *reasons))
     return replace(
         verdict,
         word="undecided",

@@ -15,11 +15,13 @@ from poolwright.plan.bounds import bound_alone, bound_shortfall, is_hopeless, pr
 from poolwright.plan.context import Context
 from poolwright.plan.exact import Part, choose_word
 from poolwright.plan.kinds import Field, build_field
-from poolwright.plan.packing import find_worst, list_orders, pack_all, pack_alone
+from poolwright.plan.packing import MANY, find_worst, list_orders, pack_all, pack_alone
 from poolwright.plan.uniform import Room, find_fewest, find_most, list_rooms
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
-MAX_STEPS: Final = 60_000  # states that an exact search visits for one kind of pod
+MAX_STEPS: Final = 60_000  # states that the exact searches of a part visit, each its share
+
+MAX_KINDS: Final = 8  # of a part that is searched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,8 @@ class _Finding:
 def judge_mixed(context: Context, members: Sequence[int]) -> Part:
     """What can be proven of workloads that compete with no other ones."""
     field = build_field(context, members)
-    rooms = list_rooms(field)
+    is_small = len(field.kinds) <= MAX_KINDS and sum(kind.count for kind in field.kinds) <= MANY
+    rooms = list_rooms(field) if is_small else None
     verdicts = {at: _judge(field, at, rooms) for at in members}
     return Part(verdicts=verdicts, shortfall=_count_shortfall(field, rooms, [verdicts[at] for at in members]))
 
@@ -91,12 +94,14 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
         if exact is not None:
             return exact
     worst = find_worst(field, number, target=least)
-    ceiling = min(most, kind.count if worst is None else worst.placed)
+    method = _name(field, number, least, others, total)
+    # With single devices alone against it, what they can take on paper they can take.
+    ceiling = least if method == "blocking flow" else min(most, kind.count if worst is None else worst.placed)
     said = f"to keep it away takes {total} devices, of which others can take {others}" if total else ""
     return _Finding(
         always=Count(min(least, ceiling), ceiling),
         most=most,
-        method=_name(field, number, least, others, total) if least == ceiling else "bounds and witnesses",
+        method=method,
         worst=worst,
         reason=said,
     )
@@ -106,14 +111,17 @@ def _name(field: Field, number: int, least: int, others: int, total: int) -> Met
     """Whether the bound is the truth: one kind of any size against single devices that can block it, or can't."""
     kind = field.kinds[number]
     against = [one for at, one in enumerate(field.kinds) if at != number]
-    is_flow = (kind.shape.is_counted or kind.shape.is_single) and all(one.shape.is_single for one in against)
+    is_flow = (kind.shape.is_counted or kind.shape.is_single) and total > 0 and not kind.is_barred
+    is_flow = is_flow and all(one.shape.is_single and not one.is_barred for one in against)
     is_exact = is_flow and (least >= kind.count or others >= total)
+    if is_exact and not against:
+        return "alone"
     return "blocking flow" if is_exact else "bounds and witnesses"
 
 
 def _search(field: Field, rooms: Sequence[Room], number: int, most: int) -> _Finding | None:
     kind = field.kinds[number]
-    fewest = find_fewest(field, rooms, number, max_steps=MAX_STEPS)
+    fewest = find_fewest(field, rooms, number, max_steps=MAX_STEPS // len(field.kinds))
     if fewest is None:
         return None
     count, steps = fewest

@@ -12,7 +12,7 @@ from poolwright.plan.kinds import Field, Kind
 from poolwright.plan.replay import Replay, reorder
 from poolwright.plan.verdict import Witness
 
-MANY = 400  # pods of a part, from which on fewer orders are tried
+MANY = 400  # pods of a part, from which on fewer orders are tried, and the first that leaves one out is shown
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Packer:
     def place(self, kind: Kind, node: str) -> bool:
         """Place the next pod of a kind on a node, if there is one left and it goes there."""
         key = kind.workload, kind.pod
-        if self.placed[key] >= kind.count or node not in kind.shape.on_node:
+        if not self.has_left(kind) or (not kind.shape.on_node.get(node) and not kind.shape.needs_nothing):
             return False
         move = self.replay.place(kind.workload, self.placed[key], kind.pod, node)
         if move is None:
@@ -36,6 +36,10 @@ class Packer:
         self.placed[key] += 1
         self.used[node] += len(move.devices)
         return True
+
+    def has_left(self, kind: Kind) -> bool:
+        """Whether not all pods of a kind are placed."""
+        return self.placed[kind.workload, kind.pod] < kind.count
 
     def undo(self, kind: Kind) -> None:
         """Take back the last move, which was of this kind."""
@@ -121,6 +125,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
     target: so many are proven to fit always: when an order comes to it, no other is tried.
     """
     kind = field.kinds[at]
+    is_large = sum(one.count for one in field.kinds) > MANY
     worst: Witness | None = None
     for packer, others, takes_back in _list_plans(field, at):
         _block(packer, kind, others, takes_back=takes_back)
@@ -132,7 +137,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
                 placed=count,
                 replays="now" if packer.is_now else "after-reordering-or-restart",
             )
-        if worst is not None and worst.placed <= target:
+        if worst is not None and (worst.placed <= target or is_large):
             break
     return worst
 
@@ -163,8 +168,9 @@ def _block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bo
     on_node = kind.shape.on_node
     for node in sorted(on_node, key=lambda node: (len(on_node[node]), node)):
         done: list[Kind] = []
+        refused: set[str] = set()  # more that is held on the node never makes room on it
         while packer.can_place(kind, node):
-            placed = next((other for other in others if packer.place(other, node)), None)
+            placed = _place_first(packer, others, node, refused)
             if placed is None:
                 break
             done.append(placed)
@@ -173,3 +179,13 @@ def _block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bo
         if takes_back:
             for other in reversed(done):
                 packer.undo(other)
+
+
+def _place_first(packer: Packer, others: Sequence[Kind], node: str, refused: set[str]) -> Kind | None:
+    """The first kind of which a pod is left and goes on a node."""
+    for other in others:
+        if other.shape.key not in refused and packer.has_left(other):
+            if packer.place(other, node):
+                return other
+            refused.add(other.shape.key)
+    return None

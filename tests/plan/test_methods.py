@@ -1,0 +1,239 @@
+"""What each method says, one table a method; and what stands around them: errors, what is held, what isn't modelled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from plan_world import DRIVER, Want, World, demand_of, pod_of
+
+from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, DeviceClass, Request
+from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import AttributeOnDevice, Counters, Device, Placement, ResourceSlice, Taint
+from poolwright.plan.demand import Demand, Workload
+from poolwright.plan.engine import judge
+from poolwright.plan.verdict import Contest, Judgement
+from poolwright.specs.quantity import parse_quantity
+
+
+def eight(node: int) -> tuple[int, ...]:
+    return tuple(range(node * 8, node * 8 + 8))
+
+
+ALL_16 = frozenset(range(16))
+TWO_NODES = (eight(0), eight(1))
+Said = list[tuple[str, str, str, str]]  # word, always, at best, method
+FLOW, BLOCKING, UNIFORM, BRACKET = "single-device flow", "blocking flow", "uniform nodes", "bounds and witnesses"
+METHODS: dict[str, tuple[World, Said, str]] = {
+    "one-device-each-and-enough": (
+        World(((0, 1), (2,)), (Want(2, (frozenset({0, 1}),)), Want(1, (frozenset({2}),)))),
+        [("always-fits", "2", "2", FLOW), ("always-fits", "1", "1", FLOW)],
+        "0",
+    ),
+    # 10 pods compete for 8 devices: who stays without depends on the order, that two do doesn't.
+    "two-of-ten-stay-without": (
+        World((eight(0),), (Want(6, (frozenset(range(8)),)), Want(4, (frozenset(range(8)),)))),
+        [("order-dependent", "4", "6", FLOW), ("order-dependent", "2", "4", FLOW)],
+        "2",
+    ),
+    "no-device-anywhere": (World(((0,),), (Want(2, (frozenset(),)),)), [("unsatisfied", "0", "0", FLOW)], "2"),
+    "no-replica": (World(((0,),), (Want(0, (frozenset({0}),)),)), [("always-fits", "0", "0", FLOW)], "0"),
+    "alternatives-are-a-union": (
+        World(((0, 1),), (Want(2, (frozenset({0}), frozenset({1}))),)),
+        [("always-fits", "2", "2", FLOW)],
+        "0",
+    ),
+    # To keep 2 of 4 devices from it takes 3.
+    "two-singles-leave-a-pair": (
+        World(((0, 1, 2, 3),), (Want(1, (frozenset(range(4)),), 2), Want(2, (frozenset(range(4)),)))),
+        [("always-fits", "1", "1", BLOCKING), ("always-fits", "2", "2", BRACKET)],
+        "0",
+    ),
+    "three-singles-do-not": (
+        World(((0, 1, 2, 3),), (Want(1, (frozenset(range(4)),), 2), Want(3, (frozenset(range(3)),)))),
+        [("order-dependent", "0", "1", BLOCKING), ("order-dependent", "1", "3", BRACKET)],
+        "1",
+    ),
+    # Three others of four GPUs fill a node and a half: a place of four is always left.
+    "gangs-of-four-do-not-fragment": (
+        World(TWO_NODES, (Want(4, (ALL_16,), 4),)),
+        [("always-fits", "4", "4", "alone")],
+        "0",
+    ),
+    "one-single-splits-a-node-of-eight": (
+        World(TWO_NODES, (Want(2, (ALL_16,), 8), Want(1, (ALL_16,)))),
+        [("order-dependent", "1", "2", UNIFORM), ("order-dependent", "0", "1", UNIFORM)],
+        "1",
+    ),
+    "threes-waste-two-of-eight": (
+        World(TWO_NODES, (Want(5, (ALL_16,), 3),)),
+        [("unsatisfied", "4", "4", UNIFORM)],
+        "1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods(name: str) -> None:
+    world, said, shortfall = METHODS[name]
+    found = judge(demand_of(world))
+    assert say(found) == said
+    assert str(found.shortfall) == shortfall
+
+
+def say(found: Judgement) -> Said:
+    return [(one.word, str(one.always), str(one.at_best), one.method) for one in found.verdicts]
+
+
+def test_over_demanded_part_and_minimal_set() -> None:
+    """The third workload isn't in it, and of the second as many as prove it."""
+    takes = (Want(1, (frozenset({0}),)), Want(2, (frozenset({0, 1}),)), Want(1, (frozenset({2}),)))
+    found = judge(demand_of(World(((0, 1, 2),), takes)))
+    devices = tuple((DRIVER, "n0", f"d{number}") for number in range(2))
+    assert found.over_demanded == (Contest(pods=(("w0", 1), ("w1", 2)), devices=2, examples=devices),)
+    assert found.hall_sets == (Contest(pods=(("w0", 1), ("w1", 2)), devices=2, examples=devices),)
+    assert found.hall_sets[0].demanded == 3
+
+
+def test_room_for_more() -> None:
+    takes = (Want(1, (frozenset({0, 1, 2}),)), Want(1, (frozenset({2}),)))
+    rooms = [(one.headroom_always, one.headroom_best) for one in judge(demand_of(World(((0, 1, 2),), takes))).verdicts]
+    assert rooms == [(1, 1), (0, 0)]
+
+
+ONE = World(((0, 1),), (Want(2, (frozenset({0, 1}),)),))
+
+
+def test_what_is_held_is_not_free() -> None:
+    held = AllocatedDevice(request="r", driver=DRIVER, pool="n0", device="d0")
+    claim = Claim(namespace="t", name="old", allocation=Allocation(devices=(held,)))
+    assert say(judge(replace(demand_of(ONE), held=(claim,)))) == [("unsatisfied", "1", "1", FLOW)]
+
+
+def test_taints_and_cordons_are_judged() -> None:
+    demand = demand_of(ONE)
+    tainted = replace(demand.nodes[0], taints=(Taint(key="down", effect="NoSchedule"),))
+    cordoned = replace(demand.nodes[0], unschedulable=True)
+    for node in (tainted, cordoned):
+        assert say(judge(replace(demand, nodes=(node,)))) == [("unsatisfied", "0", "0", FLOW)]
+
+
+def test_unknown_class_is_an_error() -> None:
+    found = judge(replace(demand_of(ONE), classes={}))
+    assert say(found) == [("error", "0", "0", "alone")]
+    assert "could not retrieve device class any" in found.verdicts[0].reasons[0]
+    assert str(found.shortfall) == "2"
+
+
+def test_selector_that_fails_on_a_device() -> None:
+    """Nobody can hide the device: an error. If another pod can hold it, that depends."""
+    failing = Request(name="r", class_name="any", selectors=(f"device.attributes['{DRIVER}'].nope == 1",))
+    claim = Claim(namespace="t", name="c", requests=(ClaimRequest(name="r", exactly=failing),))
+    demand = demand_of(ONE)
+    workload = Workload(title="w", replicas=1, pods=(pod_of("w", claim),))
+    found = judge(replace(demand, workloads=(workload,)))
+    assert say(found) == [("error", "0", "0", "alone")]
+    assert "no such key: nope" in found.verdicts[0].reasons[0]
+    found = judge(replace(demand, workloads=(workload, *demand.workloads)))
+    assert [(one.word, str(one.always), one.method) for one in found.verdicts] == [
+        ("undecided", "0-1", "not judged"),
+        ("undecided", "1-2", BRACKET),
+    ]
+    assert "no such key: nope" in found.verdicts[0].reasons[0]
+
+
+def test_what_is_not_modelled_is_undecided() -> None:
+    demand = demand_of(World(((0, 1),), (Want(1, (frozenset({0, 1}),)), Want(1, (frozenset({1}),)))))
+    first = replace(demand.workloads[0], unjudged=("topology spread isn't modelled",))
+    found = judge(replace(demand, workloads=(first, demand.workloads[1])))
+    # That the other one may be kept out can't be shown by an order that rests on it, nor that it can't be.
+    assert [(one.word, str(one.always)) for one in found.verdicts] == [("undecided", "0-1"), ("undecided", "0-1")]
+    assert found.verdicts[0].reasons[0] == "topology spread isn't modelled"
+
+
+def test_groups_are_not_placed_at_once() -> None:
+    """Two replicas of two pods each on three devices: each may hold one and wait for ever."""
+    request = ClaimRequest(name="r", exactly=Request(name="r", class_name="any"))
+    claim = Claim(namespace="t", name="c", requests=(request,))
+    workload = Workload(title="w", replicas=2, pods=(pod_of("leader", claim), pod_of("worker", claim)))
+    demand = demand_of(World(((0, 1, 2),), ()))
+    found = judge(replace(demand, workloads=(workload,)))
+    assert [(one.word, str(one.always), str(one.at_best)) for one in found.verdicts] == [("unsatisfied", "0-1", "1")]
+    assert "placed one by one" in found.verdicts[0].reasons[-1]
+    roomy = judge(replace(demand_of(World(((0, 1, 2, 3),), ())), workloads=(workload,)))
+    assert [(one.word, str(one.always)) for one in roomy.verdicts] == [("always-fits", "2")]
+
+
+def test_half_of_a_group_still_takes_devices() -> None:
+    """Its worker's class doesn't exist, so it never serves; its leader takes the one device that another pod needs."""
+    leader, worker = (
+        Claim(namespace="t", name="c", requests=(ClaimRequest(name="r", exactly=Request(name="r", class_name=name)),))
+        for name in ("any", "none")
+    )
+    group = Workload(title="g", replicas=1, pods=(pod_of("leader", leader), pod_of("worker", worker)))
+    demand = demand_of(World(((0,),), (Want(1, (frozenset({0}),)),)))
+    found = judge(replace(demand, workloads=(*demand.workloads, group)))
+    assert [(one.word, str(one.always)) for one in found.verdicts] == [("order-dependent", "0"), ("error", "0")]
+    assert found.shortfall.least == 1
+
+
+def test_all_is_kept_away_by_one() -> None:
+    request = ClaimRequest(name="r", exactly=Request(name="r", class_name="any", mode=ALL, count=0))
+    claim = Claim(namespace="t", name="c", requests=(request,))
+    demand = demand_of(World(((0, 1), (2, 3)), (Want(1, (frozenset({0, 1, 2, 3}),)),)))
+    greedy = Workload(title="all", replicas=1, pods=(pod_of("all", claim),))
+    found = judge(replace(demand, workloads=(*demand.workloads, greedy)))
+    assert [one.word for one in found.verdicts] == ["always-fits", "always-fits"]
+    twice = replace(demand.workloads[0], replicas=2)
+    found = judge(replace(demand, workloads=(twice, greedy)))
+    assert [(one.word, str(one.always)) for one in found.verdicts] == [("always-fits", "2"), ("order-dependent", "0")]
+
+
+def test_partitions_of_one_device() -> None:
+    """A whole GPU and its halves take from the same counters."""
+    halves = [partition(f"half-{at}", 1, "half") for at in range(2)]
+    one = ResourceSlice(
+        name="s",
+        driver=DRIVER,
+        pool="n0",
+        generation=1,
+        slice_count=2,
+        placement=Placement(node_name="n0"),
+        devices=(partition("whole", 2, "whole"), *halves),
+    )
+    sets = replace(one, name="s-counters", devices=(), shared_counters=(memory(2),))
+    classes = {
+        kind: DeviceClass(name=kind, selectors=(f"device.attributes['{DRIVER}'].kind == '{kind}'",))
+        for kind in ("whole", "half")
+    }
+    demand = replace(demand_of(World(((),), ())), nodes=(Node(name="n0"),), slices=(one, sets), classes=classes)
+    found = judge(replace(demand, workloads=(takes("whole", 1), takes("half", 1))))
+    assert [(one.word, str(one.always), str(one.at_best)) for one in found.verdicts] == [
+        ("order-dependent", "0", "1"),
+        ("order-dependent", "0", "1"),
+    ]
+    assert str(found.shortfall) == "0-1"
+    assert [one.word for one in judge(replace(demand, workloads=(takes("half", 2),))).verdicts] != ["unsatisfied"]
+
+
+def partition(name: str, amount: int, kind: str) -> Device:
+    said = {(DRIVER, "kind"): AttributeOnDevice(type="string", value=kind)}
+    return Device(driver=DRIVER, pool="n0", name=name, attributes=said, consumes=(memory(amount),))
+
+
+def memory(amount: int) -> Counters:
+    return Counters(counter_set="gpu", counters={"memory": parse_quantity(str(amount))})
+
+
+def takes(kind: str, replicas: int) -> Workload:
+    request = Request(name="r", class_name=kind)
+    claim = Claim(namespace="t", name="c", requests=(ClaimRequest(name="r", exactly=request),))
+    return Workload(title=kind, replicas=replicas, pods=(pod_of(kind, claim),))
+
+
+def test_nothing_is_changed() -> None:
+    demand = demand_of(ONE)
+    before = repr(demand)
+    judge(demand)
+    assert repr(demand) == before
+    assert isinstance(demand, Demand)
