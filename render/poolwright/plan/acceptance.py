@@ -13,7 +13,7 @@ from typing import TypedDict
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import EXACT_COUNT, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
 from poolwright.allocation.held import DeviceId, Held
-from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
 from poolwright.allocation.placing import find_bar, is_usable
 from poolwright.allocation.pools import Candidate
 from poolwright.allocation.subject import Subject, claim_key
@@ -41,7 +41,9 @@ class Shape:
     is_exclusive: bool = False  # taking a device leaves all others as they were
     needs_nothing: bool = False  # all its claims have devices, and `on_node` names the nodes that can use them
     asks: tuple[Ask, ...] = ()
-    on_node: dict[str, frozenset[DeviceId]] = field(default_factory=dict)  # by open node, all that some ask takes
+    on_node: dict[str, frozenset[DeviceId]] = field(
+        default_factory=dict
+    )  # by node that may serve it, all that some ask takes
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
     error: str = ""  # an attempt ends in it whatever others hold
     risk: str = ""  # an attempt may end in it, or take too long
@@ -122,21 +124,20 @@ class Acceptance:
             return Shape(key=key, is_single=False, is_counted=False, error=pod.problem)
         single = len(requests) == 1 and not shares and all(_is_one(one) for one in plain[0])
         counted = len(requests) == 1 and not shares and len(plain[0]) == 1 and _is_counted(new, plain[0][0])
-        nodes = self.list_open(pod)
+        nodes, failing = self._try_nodes(self.list_open(pod), new)
+        if "error" in failing:
+            return Shape(key=key, is_single=False, is_counted=False, **failing)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
         alternatives: set[tuple[str, DeviceId]] = set()
-        risk = ""
         for claim, entry in requests:
             found, given, problem = self._ask(pod, nodes, claim if single else _loosen(claim, entry))
             asks.append(_build_ask(entry, found.values()))
             alternatives |= given
-            risk = risk or problem
+            if problem:
+                failing.setdefault("risk", problem)
             for name, devices in found.items():
                 on_node[name] |= devices
-        failing = self._find_error(nodes, new, risk)
-        if "error" in failing:
-            return Shape(key=key, is_single=False, is_counted=False, **failing)
         accepted = frozenset().union(*on_node.values())
         is_exclusive = not any(self._is_divisible(self.candidates[one].device) for one in accepted)
         return Shape(
@@ -151,18 +152,27 @@ class Acceptance:
             **failing,
         )
 
-    def _find_error(self, nodes: Sequence[Node], claims: Sequence[Claim], risk: str) -> _Failing:
-        """What ends an attempt of the pod: `error` if it doesn't matter what others hold."""
+    def _try_nodes(self, nodes: Sequence[Node], claims: Sequence[Claim]) -> tuple[list[Node], _Failing]:
+        """The nodes that may ever serve the pod, and what ends an attempt on the first that does end it.
+
+        A node that can't serve it with nobody else there can't either when others hold more.
+        """
         held = self.build_held()
+        able: list[Node] = []
+        failing: _Failing = {}
         for node in nodes:
             outcome = self.allocator.allocate(node, claims, held)
+            if not isinstance(outcome, NotAllocated):
+                able.append(node)
+            if failing:
+                continue
             if isinstance(outcome, AttemptError):
                 said = f"node {node.name}: {outcome.message}"
                 # Of a device it is hidden once another claim holds that.
-                return {"error": said} if outcome.device is None else {"risk": said, "risk_device": outcome.device}
-            if isinstance(outcome, GaveUp):
-                return {"risk": f"node {node.name}: the search looked at {outcome.looked_at} devices and gave up"}
-        return {"risk": risk}
+                failing = {"error": said} if outcome.device is None else {"risk": said, "risk_device": outcome.device}
+            elif isinstance(outcome, GaveUp):
+                failing = {"risk": f"node {node.name}: the search looked at {outcome.looked_at} devices and gave up"}
+        return able, failing
 
     def _ask(
         self, pod: Subject, nodes: Sequence[Node], claim: Claim

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from poolwright.allocation.held import DeviceId
-from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp
+from poolwright.allocation.outcome import Allocated
 from poolwright.plan.flow import UNBOUNDED, Flow
 from poolwright.plan.kinds import Field, Kind
 from poolwright.plan.market import SINK, SOURCE
@@ -24,22 +24,6 @@ def bound_alone(field: Field, kind: Kind) -> int:
         fits = [len(ask.accepted & devices) // ask.least for ask in shape.asks if ask.least]
         most += min([*fits, len(devices) // shape.least], default=0) if shape.least else kind.count
     return min(kind.count, most)
-
-
-def is_hopeless(field: Field, kind: Kind) -> bool:
-    """Whether no node can serve a pod of a kind although nobody else is there: a proof, as more held never helps."""
-    if kind.shape.error:
-        return True
-    acceptance = field.context.acceptance
-    pod = field.context.demand.workloads[kind.workload].pods[kind.pod]
-    new = [claim for claim in pod.claims if claim.allocation is None]
-    held = acceptance.build_held()
-    outcomes = (acceptance.allocator.allocate(node, new, held) for node in acceptance.list_open(pod))
-    # An error that a device leads to isn't met once another pod has that device.
-    return not any(
-        isinstance(one, Allocated | GaveUp) or (isinstance(one, AttemptError) and one.device is not None)
-        for one in outcomes
-    )
 
 
 def prove_always(field: Field, at: int) -> tuple[int, int, int]:
@@ -130,27 +114,43 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
     Nodes whose devices the same asks take, and as many of each, are as good as one of so many times the size.
     """
     takers = _list_takers(field, at)
-    profiles: dict[tuple[tuple[tuple[Takers, int], ...], int], int] = {}
+    profiles: Counter[_Profile] = Counter()
     for node, own in _list_by_home(field, field.kinds[at]).items():
         if node in needed:
-            classes = Counter(takers.get(device, ()) for device in own)
-            key = (tuple(sorted(classes.items())), needed[node])
-            profiles[key] = profiles.get(key, 0) + 1
+            classes = tuple(sorted(Counter(takers.get(device, ()) for device in own).items()))
+            there = sorted({one for known, _ in classes for one in known})
+            caps = tuple((one, _cap_on_node(field.kinds[one[0]], one[1], node)) for one in there)
+            profiles[classes, caps, needed[node]] += 1
     asks = sorted({one for known in takers.values() for one in known})
     number = {one: 2 + index for index, one in enumerate(asks)}
-    size = 2 + len(asks) + len(profiles) + sum(len(profile) for profile, _ in profiles)
-    flow, free = Flow(size), 2 + len(asks)
+    free = 2 + len(asks)
+    flow = Flow(free + sum(1 + len(classes) + len(caps) for classes, caps, _ in profiles))
     for one in asks:
         kind = field.kinds[one[0]]
         flow.add_edge(SOURCE, number[one], kind.count * kind.shape.asks[one[1]].most)
-    for (profile, need), times in profiles.items():
+    for (classes, caps, need), times in profiles.items():
         flow.add_edge(free, SINK, need * times)
-        for index, (known, count) in enumerate(profile):
+        on_node = {one: free + 1 + len(classes) + index for index, (one, _) in enumerate(caps)}
+        for one, cap in caps:
+            flow.add_edge(number[one], on_node[one], cap * times)
+        for index, (known, count) in enumerate(classes):
             flow.add_edge(free + 1 + index, free, count * times)
             for one in known:
-                flow.add_edge(number[one], free + 1 + index, UNBOUNDED)
-        free += 1 + len(profile)
+                flow.add_edge(on_node[one], free + 1 + index, UNBOUNDED)
+        free += 1 + len(classes) + len(caps)
     return flow.augment(SOURCE, SINK)
+
+
+# Devices by who takes them, how many of the node's each ask can take at once, and how many must be taken.
+_Profile = tuple[tuple[tuple[Takers, int], ...], tuple[tuple[tuple[int, int], int], ...], int]
+
+
+def _cap_on_node(kind: Kind, ask: int, node: str) -> int:
+    """How many devices of a node pods of a kind take at most: whole pods, if it is certain how many each takes."""
+    one, devices = kind.shape.asks[ask], kind.shape.on_node.get(node, frozenset())
+    if len(kind.shape.asks) > 1 or one.least != one.most or not devices:
+        return UNBOUNDED
+    return len(devices) // one.most * one.most
 
 
 def _list_takers(field: Field, without: int) -> dict[DeviceId, Takers]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from poolwright.plan.bounds import bound_alone, bound_shortfall, is_hopeless, prove_always
+from poolwright.plan.bounds import bound_alone, bound_shortfall, prove_always
 from poolwright.plan.context import Context
 from poolwright.plan.exact import Part, choose_word
 from poolwright.plan.kinds import Field, build_field
@@ -80,7 +80,7 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
     if kind.shape.needs_nothing:
         count = kind.count if kind.shape.on_node else 0
         return _Finding(always=exactly(count), most=count, method="alone")
-    if is_hopeless(field, kind):
+    if not kind.shape.on_node:
         return _Finding(
             always=exactly(0), most=0, method="alone", reason="no node can serve it, with nobody else there"
         )
