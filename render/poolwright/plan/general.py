@@ -86,7 +86,8 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
         )
     most = bound_alone(field, kind)
     least, total, others = prove_always(field, number)
-    least = min(least, most)
+    # With nobody else there, an order that places none could be extended.
+    least = min(max(least, int(_is_alone(field))), most)
     if least >= kind.count:
         return _Finding(always=exactly(kind.count), most=kind.count, method=_name(field, number, least, others, total))
     if rooms is not None:
@@ -107,6 +108,10 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
     )
 
 
+def _is_alone(field: Field) -> bool:
+    return len(field.kinds) == 1 and not field.kinds[0].is_barred
+
+
 def _name(field: Field, number: int, least: int, others: int, total: int) -> Method:
     """Whether the bound is the truth: one kind of any size against single devices that can block it, or can't."""
     kind = field.kinds[number]
@@ -115,6 +120,8 @@ def _name(field: Field, number: int, least: int, others: int, total: int) -> Met
     is_flow = is_flow and all(one.shape.is_single and not one.is_barred for one in against)
     is_exact = is_flow and (least >= kind.count or others >= total)
     if is_exact and not against:
+        return "alone"
+    if _is_alone(field) and least >= kind.count:
         return "alone"
     return "blocking flow" if is_exact else "bounds and witnesses"
 
