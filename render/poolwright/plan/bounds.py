@@ -14,10 +14,10 @@ from poolwright.plan.market import SINK, SOURCE
 Takers = tuple[tuple[int, int], ...]  # of a device: kinds and which of their asks
 
 
-def bound_alone(field: Field, kind: Kind) -> int:
+def bound_alone(kind: Kind) -> int:
     """So many pods of a kind at most, with nobody else there."""
     shape = kind.shape
-    if not field.is_local(kind) or not shape.is_exclusive or kind.shares:
+    if not kind.is_local or not shape.is_exclusive or kind.shares:
         return kind.count
     most = 0
     for devices in shape.on_node.values():
@@ -36,7 +36,7 @@ def prove_always(field: Field, at: int) -> tuple[int, int, int]:
     kind = field.kinds[at]
     if kind.shape.needs_nothing:
         return kind.count, 0, 0
-    whole = kind.shape.is_single or (field.is_local(kind) and kind.shape.is_exclusive)
+    whole = kind.shape.is_single or (kind.is_local and kind.shape.is_exclusive)
     if not whole or kind.shares or not kind.size:
         return 0, 0, 0
     blocking = count_blocking(field, at)
@@ -79,9 +79,7 @@ def _round(field: Field, at: int, node: str, own: frozenset[DeviceId], least: in
         there = kind.shape.accepted & own
         if not there:
             continue
-        is_whole = (
-            field.is_local(kind) and kind.shape.on_node.get(node, frozenset()) <= own and len(kind.shape.asks) == 1
-        )
+        is_whole = kind.is_local and kind.shape.on_node.get(node, frozenset()) <= own and len(kind.shape.asks) == 1
         if not is_whole or kind.shape.least != kind.shape.most or kind.is_barred or kind.shares:
             return least
         sizes.add(kind.size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
@@ -24,7 +25,7 @@ class Step:
     device: DeviceId | None = None  # that it is meant to get
 
 
-@dataclass(slots=True)
+@dataclass
 class Context:
     """A demand and what was worked out for it."""
 
@@ -34,6 +35,12 @@ class Context:
     titles: tuple[str, ...]
     ranks: dict[DeviceId, int] = field(default_factory=dict)  # the order in which a node's devices are tried
     barred: frozenset[int] = frozenset()  # workloads that no order may rest on: what they do isn't known
+
+    @cached_property
+    def turned(self) -> Allocator:
+        """The allocator over the same devices, each slice's in the opposite order."""
+        ids = [(one.driver, one.pool, one.name) for part in self.demand.slices for one in reversed(part.devices)]
+        return Allocator(reorder(self.demand.slices, ids), self.demand.classes, self.demand.features)
 
     def list_steps(self, handed: Iterable[Handed]) -> list[Step]:
         """Steps for pods of one device, in the order of the devices."""

@@ -15,7 +15,7 @@ from poolwright.plan.bounds import bound_alone, bound_shortfall, prove_always
 from poolwright.plan.context import Context
 from poolwright.plan.exact import Part, choose_word
 from poolwright.plan.kinds import Field, build_field
-from poolwright.plan.packing import MANY, find_worst, list_orders, pack_all, pack_alone
+from poolwright.plan.packing import find_worst, list_orders, pack_all, pack_alone
 from poolwright.plan.uniform import Room, find_fewest, find_most, list_rooms
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
@@ -38,7 +38,7 @@ class _Finding:
 def judge_mixed(context: Context, members: Sequence[int]) -> Part:
     """What can be proven of workloads that compete with no other ones."""
     field = build_field(context, members)
-    is_small = len(field.kinds) <= MAX_KINDS and sum(kind.count for kind in field.kinds) <= MANY
+    is_small = len(field.kinds) <= MAX_KINDS and not field.is_large
     rooms = list_rooms(field) if is_small else None
     verdicts = {at: _judge(field, at, rooms) for at in members}
     return Part(verdicts=verdicts, shortfall=_count_shortfall(field, rooms, [verdicts[at] for at in members]))
@@ -84,7 +84,7 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
         return _Finding(
             always=exactly(0), most=0, method="alone", reason="no node can serve it, with nobody else there"
         )
-    most = bound_alone(field, kind)
+    most = bound_alone(kind)
     least, total, others = prove_always(field, number)
     # With nobody else there, an order that places none could be extended.
     least = min(max(least, int(_is_alone(field))), most)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.subject import claim_key
 from poolwright.plan.acceptance import Shape
 from poolwright.plan.context import Context
+
+MANY: Final = 400  # pods of a part that is large
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,7 @@ class Kind:
     count: int
     shape: Shape
     is_barred: bool  # no order may rest on it
+    is_local: bool  # each device that it takes is one node's alone
     shares: bool  # its replicas use one claim together
 
     @property
@@ -37,13 +41,14 @@ class Field:
     kinds: tuple[Kind, ...]
 
     @property
+    def is_large(self) -> bool:
+        """Whether fewer orders are tried, and the first that leaves a pod out is shown."""
+        return sum(kind.count for kind in self.kinds) > MANY
+
+    @property
     def demanded(self) -> int:
         """Replicas."""
         return sum(self.context.demand.workloads[at].replicas for at in self.members)
-
-    def is_local(self, kind: Kind) -> bool:
-        """Whether each device that a kind takes is one node's alone."""
-        return all(len(self.context.acceptance.nodes_of[device]) == 1 for device in kind.shape.accepted)
 
     def home(self, device: DeviceId) -> str:
         """The first node that a device is for."""
@@ -63,6 +68,7 @@ def build_field(context: Context, members: Sequence[int]) -> Field:
                     pod=number,
                     count=workload.replicas,
                     shape=shape,
+                    is_local=all(len(context.acceptance.nodes_of[device]) == 1 for device in shape.accepted),
                     is_barred=at in context.barred,
                     shares=any(claim_key(claim) in workload.shared for claim in new),
                 )

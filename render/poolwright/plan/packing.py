@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as made
+from heapq import heapify, heappop, heapreplace
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.plan.kinds import Field, Kind
-from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Witness
-
-MANY = 400  # pods of a part, from which on fewer orders are tried, and the first that leaves one out is shown
 
 
 @dataclass(slots=True)
@@ -68,27 +67,27 @@ def pack_alone(field: Field, at: int) -> Witness:
     """As many replicas of a member as go with nobody else there, one after the other."""
     packer = start(field)
     kinds = [kind for kind in field.kinds if kind.workload == at]
-    count = _pack_replicas(packer, kinds, best_fit=False)
+    count = _pack_replicas(packer, kinds)
     return Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
 
 
 def pack_all(field: Field, order: Sequence[int]) -> int:
-    """Replicas of all members that are placed, one workload after the other, each on the fullest node that can."""
+    """Replicas of all members that are placed, one workload after the other."""
     packer = start(field)
     return sum(
-        _pack_replicas(packer, [kind for kind in field.kinds if kind.workload == at], best_fit=True)
+        _pack_replicas(packer, [kind for kind in field.kinds if kind.workload == at])
         for at in order
         if at not in field.context.barred
     )
 
 
-def _pack_replicas(packer: Packer, kinds: Sequence[Kind], *, best_fit: bool) -> int:
-    """Complete replicas; one that can't be completed is taken back, and is the last."""
-    refused: set[tuple[int, str]] = set()  # more that is held never makes room
+def _pack_replicas(packer: Packer, kinds: Sequence[Kind]) -> int:
+    """Complete replicas, on the fullest nodes that can; one that isn't completed is taken back, and the last."""
+    queues = [_queue(packer, kind) for kind in kinds]
     for number in range(min((kind.count for kind in kinds), default=0)):
         done: list[Kind] = []
-        for kind in kinds:
-            if not _place_anywhere(packer, kind, refused, best_fit=best_fit):
+        for kind, queue in zip(kinds, queues, strict=True):
+            if not _place_fullest(packer, kind, queue):
                 break
             done.append(kind)
         if len(done) < len(kinds):
@@ -98,25 +97,34 @@ def _pack_replicas(packer: Packer, kinds: Sequence[Kind], *, best_fit: bool) -> 
     return min((kind.count for kind in kinds), default=0)
 
 
-def _place_anywhere(packer: Packer, kind: Kind, refused: set[tuple[int, str]], *, best_fit: bool) -> bool:
-    on_node = kind.shape.on_node
-    nodes = [node for node in on_node if (kind.pod, node) not in refused]
-    if best_fit:
-        nodes.sort(key=lambda node: len(on_node[node]) - packer.used[node])
-    for node in nodes:
-        if packer.place(kind, node):
+def _queue(packer: Packer, kind: Kind) -> list[tuple[int, str]]:
+    """A heap of nodes by how many devices they have left."""
+    queue = [(len(devices) - packer.used[node], node) for node, devices in kind.shape.on_node.items()]
+    heapify(queue)
+    return queue
+
+
+def _place_fullest(packer: Packer, kind: Kind, queue: list[tuple[int, str]]) -> bool:
+    while queue:
+        left, node = queue[0]
+        now = len(kind.shape.on_node[node]) - packer.used[node]
+        if left != now:
+            heapreplace(queue, (now, node))
+        elif packer.place(kind, node):
             return True
-        refused.add((kind.pod, node))
+        else:
+            heappop(queue)  # more that is held never makes room
     return False
 
 
 def list_orders(field: Field) -> Iterator[tuple[int, ...]]:
-    """Orders of the members to try: by size, as given, and the other way round."""
+    """Orders of the members to try: small pods first, which places the most; large ones first; scarce; as given."""
     sizes = {at: sum(kind.size for kind in field.kinds if kind.workload == at) for at in field.members}
     room = {at: sum(len(kind.shape.accepted) for kind in field.kinds if kind.workload == at) for at in field.members}
     large = tuple(sorted(field.members, key=lambda at: -sizes[at]))
     scarce = tuple(sorted(field.members, key=lambda at: room[at]))
-    yield from dict.fromkeys((large, scarce, field.members, large[::-1], field.members[::-1]))
+    orders = dict.fromkeys((large[::-1], large, scarce, field.members, field.members[::-1]))
+    yield from list(orders)[: 2 if field.is_large else None]
 
 
 def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
@@ -125,7 +133,6 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
     target: so many are proven to fit always: when an order comes to it, no other is tried.
     """
     kind = field.kinds[at]
-    is_large = sum(one.count for one in field.kinds) > MANY
     worst: Witness | None = None
     for packer, others, takes_back in _list_plans(field, at):
         _block(packer, kind, others, takes_back=takes_back)
@@ -137,7 +144,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
                 placed=count,
                 replays="now" if packer.is_now else "after-reordering-or-restart",
             )
-        if worst is not None and (worst.placed <= target or is_large):
+        if worst is not None and (worst.placed <= target or field.is_large):
             break
     return worst
 
@@ -151,16 +158,12 @@ def _list_plans(field: Field, at: int) -> Iterator[tuple[Packer, list[Kind], boo
         sorted(others, key=lambda one: len(one.shape.accepted)),
         others[::-1],
     ]
-    if sum(kind.count for kind in field.kinds) > MANY:
+    if field.is_large:
         orders = orders[:2]
-    context = field.context
-    turned = [device for one in context.demand.slices for device in reversed(one.devices)]
-    ids = [(device.driver, device.pool, device.name) for device in turned]
-    again = Allocator(reorder(context.demand.slices, ids), context.demand.classes, context.demand.features)
-    for allocator in (None, again):
+    for is_now in (True, False):
         for order in orders:
             for takes_back in (True, False):
-                yield start(field, allocator), order, takes_back
+                yield start(field, None if is_now else field.context.turned), order, takes_back
 
 
 def _block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bool) -> None:

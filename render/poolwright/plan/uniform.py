@@ -37,8 +37,7 @@ class _Path(NamedTuple):
 def list_rooms(field: Field) -> list[Room] | None:
     """The nodes of a part; None: somewhere devices differ, or something ties them."""
     if not all(
-        (kind.shape.is_counted or kind.shape.is_single) and not kind.is_barred and field.is_local(kind)
-        for kind in field.kinds
+        (kind.shape.is_counted or kind.shape.is_single) and not kind.is_barred and kind.is_local for kind in field.kinds
     ):
         return None
     found: dict[str, tuple[frozenset[object], list[int]]] = {}
