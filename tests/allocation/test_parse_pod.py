@@ -8,7 +8,7 @@ import pytest
 
 from given_objects import read, refusal
 from poolwright.allocation.claim import Toleration
-from poolwright.allocation.pod import Container, ExtendedClaim, Pod, PodClaim, Workload, WorkloadPods
+from poolwright.allocation.pod import Container, Pod, PodClaim, Workload, WorkloadPods
 from poolwright.specs.quantity import parse_quantity
 
 LOST = tuple(
@@ -103,9 +103,7 @@ WHAT_FULL_SAYS = Pod(
     priority=1000,
     phase="Running",
     claim_names={"own": "a-own-x7k2p", "unused": None},
-    extended_claim=ExtendedClaim(
-        claim_name="a-extended", mappings=(("engine", "example.com/gpu", "container-0-request-0"),)
-    ),
+    extended_claim="a-extended",
     unjudged=("affinity.podAntiAffinity", "topologySpreadConstraints", "schedulerName other"),
 )
 

@@ -13,6 +13,7 @@ from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features, build_features
 from poolwright.allocation.gated_fields import strip_gated
+from poolwright.allocation.node_selector import find_named_node
 from poolwright.allocation.nodes import list_nodes, selects_unknown_nodes
 from poolwright.allocation.outcome import GaveUp, Outcome
 from poolwright.allocation.placing import Barred, Placement, Placer
@@ -176,7 +177,7 @@ class _Run:
             is_made_up=key not in self._known,
             subject=placement.subject.title,
             outcome="allocated" if allocation is not None else outcome,
-            node=find_node(allocation) if allocation is not None else None,
+            node=find_named_node(allocation.node_selector) if allocation is not None else None,
             allocation=allocation,
             reasons=() if allocation is not None else own,
         )
@@ -258,15 +259,6 @@ def _answer_allocated(claim: Claim, allocation: Allocation, subject: str) -> Cla
         name=claim.name,
         subject=subject,
         outcome="alreadyAllocated",
-        node=find_node(allocation),
+        node=find_named_node(allocation.node_selector),
         allocation=allocation,
     )
-
-
-def find_node(allocation: Allocation) -> str | None:
-    """The one node that an allocation binds its claim to; None: there is no such node."""
-    terms = (allocation.node_selector or {}).get("nodeSelectorTerms")
-    match terms:
-        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
-            return name
-    return None

@@ -38,6 +38,14 @@ def matches_node_selector(selector: Mapping[str, Plain], node: Node) -> bool:
     return any(_matches_term(term, node) for term in _terms(selector))
 
 
+def find_named_node(selector: Mapping[str, Plain] | None) -> str | None:
+    """The one node that a selector selects by name and nothing else; None: it isn't such a selector."""
+    match (selector or {}).get("nodeSelectorTerms"):
+        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
+            return name
+    return None
+
+
 def asks_labels(selector: Mapping[str, Plain] | None) -> bool:
     """Whether labels of nodes decide on what a selector selects."""
     terms = (selector or {}).get("nodeSelectorTerms")

@@ -16,7 +16,6 @@ from poolwright.allocation.parse_claim import parse_tolerations
 from poolwright.allocation.pod import (
     CLASS_RESOURCE,
     Container,
-    ExtendedClaim,
     Pod,
     PodClaim,
     Workload,
@@ -111,6 +110,7 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
         spec.note("is missing", "a pod without a spec asks for nothing")
     tolerations = parse_tolerations(spec.get("tolerations"))
     affinity = spec.get("affinity", "nodeAffinity", _REQUIRED)
+    made = status.get("extendedResourceClaimStatus")
     return Pod(
         namespace=namespace,
         name=metadata.get("name").name() if name is None else name,
@@ -135,7 +135,7 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
             entry.get("name").name(): entry.get("resourceClaimName").optional_text()
             for entry in status.get("resourceClaimStatuses").items()
         },
-        extended_claim=_parse_extended_claim(status.get("extendedResourceClaimStatus")),
+        extended_claim=made.get("resourceClaimName").name() if made.is_set else None,
         unjudged=_list_unjudged(spec),
     )
 
@@ -184,18 +184,6 @@ def _keep_extended(asked: dict[str, Quantity]) -> dict[str, Quantity]:
         if name.startswith(CLASS_RESOURCE)
         or ("/" in name and "kubernetes.io/" not in name and not name.startswith("requests."))
     }
-
-
-def _parse_extended_claim(field: CapturedField) -> ExtendedClaim | None:
-    if not field.is_set:
-        return None
-    return ExtendedClaim(
-        claim_name=field.get("resourceClaimName").name(),
-        mappings=tuple(
-            (entry.get("containerName").name(), entry.get("resourceName").name(), entry.get("requestName").name())
-            for entry in field.get("requestMappings").items()
-        ),
-    )
 
 
 def _parse_priority(spec: CapturedField) -> int | None:

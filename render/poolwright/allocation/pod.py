@@ -35,14 +35,6 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtendedClaim:
-    """The claim that the scheduler made for a pod's extended resources."""
-
-    claim_name: str
-    mappings: tuple[tuple[str, str, str], ...] = ()  # container, resource, request of the claim
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Pod:
     """A pod, or a pod template: that has no uid, no node and no status."""
 
@@ -64,7 +56,7 @@ class Pod:
     phase: str = ""  # Pending | Running | Succeeded | Failed | Unknown; empty: not said
     # The claims made from its templates, by name in the pod; None: it turned out to need none.
     claim_names: Mapping[str, str | None] = field(default_factory=dict)
-    extended_claim: ExtendedClaim | None = None
+    extended_claim: str | None = None  # the one that the scheduler made for its extended resources
     unjudged: tuple[str, ...] = ()  # fields that decide on its node too, and that aren't looked at here
 
     @property

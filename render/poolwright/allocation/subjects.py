@@ -15,6 +15,7 @@ from poolwright.allocation.claim import Claim
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
 from poolwright.allocation.extended_resources import build_extended_claim
 from poolwright.allocation.features import Features
+from poolwright.allocation.node_selector import find_named_node
 from poolwright.allocation.nodes import list_nodes
 from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pod import Pod, PodClaim, Workload
@@ -168,7 +169,7 @@ class SubjectBuilder:
 
     def _list_daemons(self, workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
         """A pod for each node that is open to it and has none; it can go nowhere else."""
-        served = {pod.node_name or _find_own_node(pod) for pod in there}
+        served = {pod.node_name or find_named_node(pod.affinity) for pod in there}
         for node in self._nodes:
             for group in workload.pods:
                 subject = self.build_pod(group.template)
@@ -233,7 +234,7 @@ class SubjectBuilder:
     def _find_extended(self, pod: Pod, maker: tuple[str, ...]) -> tuple[Claim | None, tuple[str, ...]]:
         """The claim for a pod's extended resources, and which ones it serves."""
         if pod.extended_claim is not None:
-            return self._claims.get((pod.namespace, pod.extended_claim.claim_name)), ()
+            return self._claims.get((pod.namespace, pod.extended_claim)), ()
         if pod.node_name:  # the scheduler writes the claim into the status before it binds: a device plugin serves it
             return None, ()
         claim, resources = build_extended_claim(pod, self._classes, self._features)
@@ -266,15 +267,6 @@ def _list_missing(workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
 def _bind_to(name: str) -> dict[str, Plain]:
     """The node affinity that a DaemonSet's pods get in place of their own."""
     return {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]}
-
-
-def _find_own_node(pod: Pod) -> str:
-    """The one node that a pod's affinity names; "" if it doesn't."""
-    terms = (pod.affinity or {}).get("nodeSelectorTerms")
-    match terms:
-        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
-            return name
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
