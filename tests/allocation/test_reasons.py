@@ -340,6 +340,18 @@ def test_devices_that_exclude_each_other(name: str) -> None:
     assert list_lines(answer([anything, *HALVES, claim("c", *requests)]))[-1] == line
 
 
+@pytest.mark.parametrize(("tries", "said"), [(200, "at most 1 can be given"), (2, "not as many can be given")])
+def test_what_was_not_tried_is_not_said_to_be_impossible(
+    monkeypatch: pytest.MonkeyPatch, tries: int, said: str
+) -> None:
+    monkeypatch.setattr("poolwright.allocation.reasons.trials.MAX_TRIALS", tries)
+    takes = [{"counterSet": "s", "counters": {"a": {"value": "1"}}}]
+    four = slice_of("node-a", *(device(name, consumesCounters=takes) for name in "wxyz"), count=2)
+    anything = device_class(GPU, f"device.driver == '{GPU}'")
+    lines = list_lines(answer([anything, HALVES[0], four, claim("c", exactly("r", count=4))]))
+    assert lines[-1] == f"request r: 4 wanted, {said} at once: {ONE_ONLY}"
+
+
 # --- what would help, done ---
 
 

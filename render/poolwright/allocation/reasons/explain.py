@@ -193,8 +193,13 @@ class _Explanation:
         else:
             count = entry.exactly.count
             fewer = range(count - 1, 0, -1)
-            most = next((n for n in fewer if self._trials.serve((lower_count(alone, 0, n),), self._asked)), 0)
-            said = f"{count} wanted, at most {most} can be given at once"
+            found = (n for n in fewer if self._trials.serve((lower_count(alone, 0, n),), self._asked))
+            most = next(found, None)
+            if most is None and not self._trials.is_spent:
+                most = 0
+            said = (
+                f"{count} wanted, " + ("not as many" if most is None else f"at most {most}") + " can be given at once"
+            )
         line = f"request {entry.name}: {said}: its devices take from the same counters or exclude each other"
         return Reason(kind="together", line=line, claim=alone.title, request=entry.name, asked=count, most=most)
 
