@@ -34,6 +34,7 @@ class Context:
     shapes: tuple[tuple[Shape, ...], ...]  # by workload and pod
     titles: tuple[str, ...]
     ranks: dict[DeviceId, int] = field(default_factory=dict)  # the order in which a node's devices are tried
+    shows: bool = True  # orders are carried out for exact verdicts too, to be shown
     barred: frozenset[int] = frozenset()  # workloads that no order may rest on: what they do isn't known
 
     @cached_property
@@ -127,7 +128,7 @@ class Context:
         return Landing(product=said["productName"] or device[0], kind=said["type"], alternative=alternative)
 
 
-def build_context(demand: Demand) -> Context:
+def build_context(demand: Demand, *, shows: bool = True) -> Context:
     """Ask for every pod's shape. Cost: the devices of each node, squared, for every two pods that differ."""
     acceptance = Acceptance(demand)
     shapes = tuple(tuple(acceptance.shape(workload, pod) for pod in workload.pods) for workload in demand.workloads)
@@ -140,4 +141,5 @@ def build_context(demand: Demand) -> Context:
         for at, workload in enumerate(demand.workloads)
         if workload.unjudged or any(shape.risk for shape in shapes[at])
     )
-    return Context(demand, acceptance, shapes, tuple(one.title for one in demand.workloads), ranks, barred)
+    titles = tuple(one.title for one in demand.workloads)
+    return Context(demand, acceptance, shapes, titles, ranks, shows, barred)

@@ -28,13 +28,13 @@ def judge_context(context: Context) -> Judgement:
     verdicts: dict[int, Verdict] = {}
     shortfall = exactly(0)
     parts: list[Part] = []
-    for members in _split(context):
+    for members in split(context):
         failing = {at: errors for at in members if (errors := _find_errors(context, at, members))}
         verdicts.update({at: _judge_error(context, at, errors) for at, errors in failing.items()})
         # Of a group that never runs, the pods that can be placed still compete.
         rest = [at for at in members if at not in failing or demand.workloads[at].is_group]
         if rest:
-            parts.append(judge_singles(context, rest) if _is_plain(context, rest) else judge_mixed(context, rest))
+            parts.append(judge_singles(context, rest) if is_plain(context, rest) else judge_mixed(context, rest))
         left_out = sum(demand.workloads[at].replicas for at in failing if at not in rest)
         shortfall = Count(shortfall.least + left_out, shortfall.most + left_out)
     for part in parts:
@@ -49,12 +49,12 @@ def judge_context(context: Context) -> Judgement:
     )
 
 
-def _is_plain(context: Context, members: Sequence[int]) -> bool:
+def is_plain(context: Context, members: Sequence[int]) -> bool:
     """Whether every pod takes one device for itself, and nothing that isn't modelled decides."""
     return all(at not in context.barred and all(shape.is_single for shape in context.shapes[at]) for at in members)
 
 
-def _split(context: Context) -> Iterator[list[int]]:
+def split(context: Context) -> Iterator[list[int]]:
     """The workloads in parts that share no device, no counter and no claim."""
     parent = list(range(len(context.shapes)))
 

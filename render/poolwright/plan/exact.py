@@ -59,7 +59,7 @@ def _judge(context: Context, market: Market, at: int, entries: Sequence[Entry]) 
     word = choose_word(always, at_best, workload.replicas)
     weakest = min(range(len(entries)), key=lambda pod: numbers[pod].always)
     best = worst = None
-    if word == "order-dependent":
+    if word == "order-dependent" and context.shows:
         worst = context.show(
             context.list_steps(plan_worst(market, entries[weakest])),
             at,

@@ -1,0 +1,75 @@
+"""Losses by sort say the same as losing each thing on its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plan_world import Want, World, demand_of, draw_mixed, draw_singles
+
+from poolwright.catalog.inventory import ZONE_LABEL
+from poolwright.plan.demand import Demand
+from poolwright.plan.engine import judge
+from poolwright.plan.loss import count_names, judge_losses
+from poolwright.plan.verdict import Verdict
+
+
+def without_node(demand: Demand, name: str) -> Demand:
+    return replace(
+        demand,
+        nodes=tuple(node for node in demand.nodes if node.name != name),
+        slices=tuple(one for one in demand.slices if one.pool != name),
+    )
+
+
+def counts(verdicts: tuple[Verdict, ...]) -> list[object]:
+    return [(one.workload, one.word, one.always, one.at_best) for one in verdicts]
+
+
+def test_each_node_is_lost_as_if_alone() -> None:
+    for seed in range(60):
+        for world in (draw_singles(seed), draw_mixed(seed)):
+            demand = demand_of(world)
+            whole = judge(demand)
+            losses = count_names(judge_losses(demand, "node"))
+            assert sorted(losses) == [node.name for node in demand.nodes]
+            for name, loss in losses.items():
+                alone = judge(without_node(demand, name))
+                changed = {change.after.workload: change.after for change in loss.changes}
+                merged = tuple(changed.get(one.workload, one) for one in whole.verdicts)
+                assert counts(merged) == counts(alone.verdicts), (seed, name)
+                assert loss.shortfall == alone.shortfall, (seed, name)
+
+
+def test_each_device_is_lost_as_if_alone() -> None:
+    for seed in range(60):
+        for world in (draw_singles(seed), draw_mixed(seed)):
+            demand = demand_of(world)
+            whole = judge(demand)
+            for name, loss in count_names(judge_losses(demand, "device")).items():
+                left = tuple(
+                    replace(
+                        one, devices=tuple(device for device in one.devices if not name.endswith(f"/{device.name}"))
+                    )
+                    for one in demand.slices
+                )
+                alone = judge(replace(demand, slices=left))
+                changed = {change.after.workload: change.after for change in loss.changes}
+                merged = tuple(changed.get(one.workload, one) for one in whole.verdicts)
+                assert counts(merged) == counts(alone.verdicts), (seed, name)
+                assert loss.shortfall == alone.shortfall, (seed, name)
+
+
+def test_nodes_that_are_alike_are_judged_once() -> None:
+    world = World(((0, 1), (2, 3), (4,)), (Want(3, (frozenset(range(4)),)),))
+    demand = demand_of(world)
+    said = [
+        (one.names, one.devices, [(change.after.word, str(change.after.always)) for change in one.changes])
+        for one in judge_losses(demand, "node")
+    ]
+    assert said == [(("n0", "n1"), 2, [("unsatisfied", "2")]), (("n2",), 1, [])]
+    zoned = replace(
+        demand, nodes=tuple(replace(node, labels={**node.labels, ZONE_LABEL: "a"}) for node in demand.nodes[:2])
+    )
+    assert [(one.names, one.devices, str(one.shortfall)) for one in judge_losses(zoned, "zone")] == [(("a",), 4, "3")]
+    assert [(len(one.names), one.devices) for one in judge_losses(demand, "device")] == [(4, 1), (1, 1)]
+    assert [(one.names, str(one.shortfall)) for one in judge_losses(demand, "family")] == [(("x.dev",), "3")]
