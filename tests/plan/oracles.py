@@ -37,9 +37,20 @@ def list_placements(world: World, at: int) -> list[frozenset[int]]:
             continue
         for accepts in want.accepts:
             for chosen in combinations(sorted(set(devices) & accepts), want.count):
-                if not want.match or len({world.values[one][want.match] for one in chosen}) == 1:
+                has_room = fits(world, frozenset(chosen), frozenset())
+                if has_room and (not want.match or len({world.values[one][want.match] for one in chosen}) == 1):
                     found.add(frozenset(chosen))
     return sorted(found, key=sorted)
+
+
+def fits(world: World, devices: frozenset[int], taken: frozenset[int]) -> bool:
+    """Whether devices of one node are free, and what they take of its counter is."""
+    if devices & taken:
+        return False
+    node = next(set(own) for own in world.nodes if set(own) >= devices)
+    total = sum(world.charges.get(device, 0) for device in (devices | taken) & node)
+    # What takes nothing isn't in the way of an overdrawn counter either.
+    return not world.counter or total <= world.counter
 
 
 def try_packings(world: World) -> Truth:
@@ -85,7 +96,7 @@ def _extend(world: World, state: State, placements: list[list[frozenset[int]]]) 
     for at, want in enumerate(world.pods):
         if sum(one == at for one, _ in state) < want.replicas:
             for devices in placements[at]:
-                if not devices & taken:
+                if fits(world, devices, taken):
                     yield _sort((*state, (at, devices)))
 
 
@@ -97,7 +108,7 @@ def _judge(world: World, states: set[State], placements: list[list[frozenset[int
         for at, want in enumerate(world.pods):
             placed = sum(one == at for one, _ in state)
             at_best[at] = max(at_best[at], placed)
-            if placed < want.replicas and all(devices & taken for devices in placements[at]):
+            if placed < want.replicas and not any(fits(world, devices, taken) for devices in placements[at]):
                 always[at] = min(always[at], placed)
     return Truth(tuple(always), tuple(at_best), max(map(len, states)))
 

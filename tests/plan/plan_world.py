@@ -10,8 +10,9 @@ from poolwright.allocation.claim import Claim, ClaimRequest, Constraint, DeviceC
 from poolwright.allocation.features import Features
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node
-from poolwright.catalog.resource_slice import AttributeOnDevice, Device, Placement, ResourceSlice
+from poolwright.catalog.resource_slice import AttributeOnDevice, Counters, Device, Placement, ResourceSlice
 from poolwright.plan.demand import Demand, Workload
+from poolwright.specs.quantity import parse_quantity
 
 DRIVER = "x.dev"
 FEATURES = Features(minor="1.37", prioritized_list=True, partitionable_devices=True, device_taints=True)
@@ -24,6 +25,8 @@ class World:
     nodes: tuple[tuple[int, ...], ...]  # of each node its devices by number, in the published order
     pods: tuple[Want, ...]
     values: Mapping[int, Mapping[str, int]] = field(default_factory=dict)  # attributes of devices
+    charges: Mapping[int, int] = field(default_factory=dict)  # what devices take of their node's one counter
+    counter: int = 0  # how much of it each node has; 0: there is none
 
 
 @dataclass(frozen=True)
@@ -41,29 +44,38 @@ def demand_of(world: World, *, features: Features = FEATURES) -> Demand:
     return Demand(
         workloads=tuple(workload(f"w{at}", want) for at, want in enumerate(world.pods)),
         nodes=tuple(Node(name=node_name(at), labels={"n": str(at)}) for at in range(len(world.nodes))),
-        slices=tuple(slice_of(at, devices, world.values) for at, devices in enumerate(world.nodes) if devices),
+        slices=tuple(one for at, devices in enumerate(world.nodes) if devices for one in slices_of(world, at)),
         classes={"any": DeviceClass(name="any", selectors=(f"device.driver == '{DRIVER}'",))},
         features=features,
     )
 
 
-def slice_of(at: int, devices: Sequence[int], values: Mapping[int, Mapping[str, int]]) -> ResourceSlice:
+def slices_of(world: World, at: int) -> tuple[ResourceSlice, ...]:
+    """A node's pool: its devices, and in a slice of its own its counter."""
     name = node_name(at)
-    return ResourceSlice(
+    one = ResourceSlice(
         name=name,
         driver=DRIVER,
         pool=name,
         generation=1,
-        slice_count=1,
+        slice_count=2 if world.counter else 1,
         placement=Placement(node_name=name),
-        devices=tuple(device_of(name, number, values.get(number, {})) for number in devices),
+        devices=tuple(device_of(world, name, number) for number in world.nodes[at]),
     )
+    if not world.counter:
+        return (one,)
+    return one, replace(one, name=f"{name}-counters", devices=(), shared_counters=(_count(world.counter),))
 
 
-def device_of(pool: str, number: int, values: Mapping[str, int]) -> Device:
+def device_of(world: World, pool: str, number: int) -> Device:
+    values = {"id": number, **world.values.get(number, {})}
     said = {(DRIVER, name): AttributeOnDevice(type="int", value=value) for name, value in values.items()}
-    number_said = AttributeOnDevice(type="int", value=number)
-    return Device(driver=DRIVER, pool=pool, name=f"d{number}", attributes={(DRIVER, "id"): number_said, **said})
+    consumes = (_count(world.charges[number]),) if number in world.charges else ()
+    return Device(driver=DRIVER, pool=pool, name=f"d{number}", attributes=said, consumes=consumes)
+
+
+def _count(amount: int) -> Counters:
+    return Counters(counter_set="c", counters={"memory": parse_quantity(str(amount))})
 
 
 def node_name(at: int) -> str:
@@ -123,6 +135,17 @@ def draw_mixed(seed: int) -> World:
         match = rng.choice(("x", "y")) if count > 1 and not uniform and rng.random() < 0.4 else ""
         pods.append(Want(rng.randint(1, 3), (accepts,), count, match, _draw_nodes(rng, len(nodes))))
     return World(nodes, tuple(pods), values)
+
+
+def draw_partitions(seed: int) -> World:
+    """A small catalog of partitions: nodes of one GPU each, whose devices take from its memory."""
+    rng = random.Random(seed)
+    devices = list(range(rng.randint(2, 6)))
+    pods = [
+        Want(rng.randint(1, 3), (_draw_some(rng, devices),), rng.choice((1, 1, 2))) for _ in range(rng.randint(1, 3))
+    ]
+    charges = {device: rng.choice((1, 1, 2, 4)) for device in devices if rng.random() < 0.9}
+    return World(_deal(rng, devices), tuple(pods), charges=charges, counter=rng.choice((2, 4)))
 
 
 def _deal(rng: random.Random, devices: Sequence[int]) -> tuple[tuple[int, ...], ...]:

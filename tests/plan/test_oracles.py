@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from oracles import MAX_ORDERS, Truth, all_packings, count_orders, try_allocator, try_packings, walk_with_departures
-from plan_world import World, demand_of, draw_mixed, draw_singles
+from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 
 from poolwright.plan import market, single
 from poolwright.plan.engine import judge
@@ -66,9 +66,19 @@ def test_brackets_hold_the_truth() -> None:
     print(words)
 
 
+def test_brackets_hold_the_truth_of_partitions() -> None:
+    wrong = []
+    for seed in range(COUNT):
+        world = draw_partitions(seed)
+        found = judge(demand_of(world))
+        if find_lies(found, try_packings(world), is_exact=False) or check_witnesses(world, found):
+            wrong.append(seed)
+    assert wrong == []
+
+
 def test_allocator_stays_within_packings_of_several_devices() -> None:
     for seed in range(COUNT // 2):
-        world = draw_mixed(seed)
+        world = draw_mixed(seed) if seed % 2 else draw_partitions(seed)
         a, b = try_packings(world), try_allocator(world, reorders=False)
         assert all(x <= y for x, y in zip(a.always, b.always, strict=True)), seed
         assert all(x >= y for x, y in zip(a.at_best, b.at_best, strict=True)), seed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
@@ -14,16 +14,44 @@ from poolwright.plan.market import SINK, SOURCE
 Takers = tuple[tuple[int, int], ...]  # of a device: kinds and which of their asks
 
 
-def bound_alone(kind: Kind) -> int:
+def bound_alone(field: Field, kind: Kind) -> int:
     """So many pods of a kind at most, with nobody else there."""
     shape = kind.shape
-    if not kind.is_local or not shape.is_exclusive or kind.shares:
+    if not kind.is_local or kind.shares or not shape.least or takes_shares(field, kind):
         return kind.count
     most = 0
-    for devices in shape.on_node.values():
-        fits = [len(ask.accepted & devices) // ask.least for ask in shape.asks if ask.least]
-        most += min([*fits, len(devices) // shape.least], default=0) if shape.least else kind.count
+    for node, devices in shape.on_node.items():
+        fits = [count_units(field, node, ask.accepted & devices) // ask.least for ask in shape.asks if ask.least]
+        most += min([*fits, count_units(field, node, devices) // shape.least])
     return min(kind.count, most)
+
+
+def takes_shares(field: Field, kind: Kind) -> bool:
+    """Whether a device may serve several of a kind's pods."""
+    candidates = field.context.acceptance.candidates
+    return field.context.demand.features.consumable_capacity and any(
+        candidates[device].device.allow_multiple_allocations for device in kind.shape.accepted
+    )
+
+
+def count_units(field: Field, node: str, devices: Set[DeviceId]) -> int:
+    """How many of these devices of a node can be taken at once at most, by what the pools' counters have left."""
+    acceptance = field.context.acceptance
+    charged = [device for device in devices if acceptance.candidates[device].charges]
+    units = len(devices) - len(charged)
+    if not charged:
+        return units
+    there, held = next(one for one in acceptance.nodes if one.name == node), acceptance.build_held()
+    for pool in acceptance.allocator.pools(there).pools:
+        own = [acceptance.candidates[device].charges for device in charged if device[:2] == pool.id]
+        left = acceptance.allocator.knowledge.available(pool, held).left
+        most = len(own)
+        for name, amount in left.items():
+            least = min((dict(charges).get(name, 0) for charges in own), default=0)
+            if least > 0:
+                most = min(most, max(0, amount) // least)
+        units += most
+    return units
 
 
 def prove_always(field: Field, at: int) -> tuple[int, int, int]:

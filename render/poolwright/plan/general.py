@@ -84,7 +84,7 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
         return _Finding(
             always=exactly(0), most=0, method="alone", reason="no node can serve it, with nobody else there"
         )
-    most = bound_alone(kind)
+    most = bound_alone(field, kind)
     least, total, others = prove_always(field, number)
     # With nobody else there, an order that places none could be extended.
     least = min(max(least, int(_is_alone(field))), most)
