@@ -213,7 +213,8 @@ def test_partitions_of_one_device() -> None:
         ("order-dependent", "0", "1"),
     ]
     assert str(found.shortfall) == "0-1"
-    assert [one.word for one in judge(replace(demand, workloads=(takes("half", 2),))).verdicts] != ["unsatisfied"]
+    assert [one.word for one in judge(replace(demand, workloads=(takes("half", 2),))).verdicts] == ["always-fits"]
+    assert [one.word for one in judge(replace(demand, workloads=(takes("half", 3),))).verdicts] == ["unsatisfied"]
 
 
 def partition(name: str, amount: int, kind: str) -> Device:

@@ -64,7 +64,7 @@ def prove_always(field: Field, at: int) -> tuple[int, int, int]:
     kind = field.kinds[at]
     if kind.shape.needs_nothing:
         return kind.count, 0, 0
-    whole = kind.shape.is_single or (kind.is_local and kind.shape.is_exclusive)
+    whole = kind.shape.is_single or (kind.is_local and (kind.shape.is_exclusive or is_partition(field, kind)))
     if not whole or kind.shares or not kind.size:
         return 0, 0, 0
     blocking = count_blocking(field, at)
@@ -90,14 +90,60 @@ def count_blocking(field: Field, at: int) -> dict[str, int | None]:
         return {
             node: _round(field, at, node, own, len(own) - size + 1) for node, own in devices.items() if len(own) >= size
         }
+    if not kind.shape.is_exclusive:
+        return {node: _count_partitions(field, kind, node) for node in devices}
     return {node: _count_disjoint(field, kind, node) for node in devices}
 
 
 def _list_by_home(field: Field, kind: Kind) -> dict[str, frozenset[DeviceId]]:
+    """By node the devices that stand against a kind: its own, and with counters all that draw on the same."""
+    devices = kind.shape.accepted
+    if not kind.shape.is_exclusive:
+        pools = {device[:2] for device in devices}
+        everyone = frozenset[DeviceId]().union(*(one.shape.accepted for one in field.kinds))
+        devices = frozenset(device for device in everyone if device[:2] in pools)
     found: dict[str, set[DeviceId]] = {}
-    for device in sorted(kind.shape.accepted):
+    for device in sorted(devices):
         found.setdefault(field.home(device), set()).add(device)
     return {node: frozenset(found[node]) for node in sorted(found)}
+
+
+def is_partition(field: Field, kind: Kind) -> bool:
+    """Whether a kind's pods take one device each that draws on counters of one node, and on nothing else."""
+    shape, features = kind.shape, field.context.demand.features
+    takes_one = len(shape.asks) == 1 and shape.least == shape.most == 1
+    if not takes_one or takes_shares(field, kind) or features.compatibility_groups or features.key == 34:
+        return False
+    acceptance = field.context.acceptance
+    pools = {device[:2] for device in shape.accepted}
+    return not any(
+        pool.elsewhere
+        for node in acceptance.nodes
+        for pool in acceptance.allocator.pools(node).pools
+        if pool.id in pools
+    )
+
+
+def _count_partitions(field: Field, kind: Kind, node: str) -> int:
+    """So many devices of a node's pools must be taken at least to keep a partition away.
+
+    As long as fewer are taken than it accepts, one is free; and what so few draw leaves enough on every counter.
+    """
+    acceptance, total = field.context.acceptance, 0
+    there, held = next(one for one in acceptance.nodes if one.name == node), acceptance.build_held()
+    territory = _list_by_home(field, kind)[node]
+    for pool in acceptance.allocator.pools(there).pools:
+        own = [device for device in kind.shape.on_node.get(node, ()) if device[:2] == pool.id]
+        needs = [dict(acceptance.candidates[device].charges) for device in own]
+        draws = [dict(acceptance.candidates[device].charges) for device in territory if device[:2] == pool.id]
+        least = len(own)
+        for counter, left in acceptance.allocator.knowledge.available(pool, held).left.items():
+            need = max((one.get(counter, 0) for one in needs), default=0)
+            draw = max((one.get(counter, 0) for one in draws), default=0)
+            if draw > 0:
+                least = min(least, max(0, (left - need) // draw + 1))
+        total += least
+    return total
 
 
 def _round(field: Field, at: int, node: str, own: frozenset[DeviceId], least: int) -> int | None:
