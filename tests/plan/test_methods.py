@@ -215,6 +215,8 @@ def test_partitions_of_one_device() -> None:
     assert str(found.shortfall) == "0-1"
     assert [one.word for one in judge(replace(demand, workloads=(takes("half", 2),))).verdicts] == ["always-fits"]
     assert [one.word for one in judge(replace(demand, workloads=(takes("half", 3),))).verdicts] == ["unsatisfied"]
+    # Where only halves are asked for, their counters can't be short.
+    assert say(judge(replace(demand, workloads=(takes("half", 2),)))) == [("always-fits", "2", "2", FLOW)]
 
 
 def partition(name: str, amount: int, kind: str) -> Device:

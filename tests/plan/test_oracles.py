@@ -55,7 +55,8 @@ def test_alternatives_are_private() -> None:
 def test_brackets_hold_the_truth() -> None:
     wrong = []
     words: Counter[str] = Counter()
-    for seed in range(COUNT):
+    # Of 4108 the one witness is an order of devices that neither the driver's own nor its reverse is.
+    for seed in (*range(COUNT), 4108):
         world = draw_mixed(seed)
         found = judge(demand_of(world))
         words.update(one.word for one in found.verdicts)

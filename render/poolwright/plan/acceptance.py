@@ -6,16 +6,17 @@ gives it once those that it gives before are held. Counters and what others hold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import EXACT_COUNT, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
-from poolwright.allocation.held import DeviceId, Held
+from poolwright.allocation.held import DeviceId, Held, PoolId
 from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
 from poolwright.allocation.placing import find_bar, is_usable
-from poolwright.allocation.pools import Candidate
+from poolwright.allocation.pools import Candidate, CounterId, Pool
 from poolwright.allocation.subject import Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, ResourceSlice
@@ -36,8 +37,8 @@ class Shape:
     """What a pod needs, as far as bounds and exact methods go by it."""
 
     key: str
-    is_single: bool  # one device, for itself alone
-    is_counted: bool  # some devices of one request, each for itself, with nothing that ties them: any of them will do
+    takes_one: bool = False  # one device
+    takes_any: bool = False  # some devices of one request with nothing that ties them
     is_exclusive: bool = False  # taking a device leaves all others as they were
     needs_nothing: bool = False  # all its claims have devices, and `on_node` names the nodes that can use them
     asks: tuple[Ask, ...] = ()
@@ -48,6 +49,16 @@ class Shape:
     error: str = ""  # an attempt ends in it whatever others hold
     risk: str = ""  # an attempt may end in it, or take too long
     risk_device: DeviceId | None = None  # the first attempt ends at it, unless another pod has it
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it takes one device, for itself alone."""
+        return self.takes_one and self.is_exclusive
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether any of its devices will do, each for itself alone."""
+        return self.takes_any and self.is_exclusive
 
     @property
     def accepted(self) -> frozenset[DeviceId]:
@@ -102,6 +113,34 @@ class Acceptance:
             found = self._shapes[key] = self._build_shape(key, workload, pod)
         return found
 
+    def settle(self, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+        """Shapes that know where counters can't bind: where they suffice for all devices that any of these takes."""
+        charged: dict[PoolId, set[DeviceId]] = {}
+        for shape in shapes:
+            for device in shape.accepted:
+                if self.candidates[device].charges:
+                    charged.setdefault(device[:2], set()).add(device)
+        if not charged or self._features.compatibility_groups:
+            return tuple(shapes)
+        held = self.build_held()
+        pools = {pool.id: pool for node in self.nodes for pool in self.allocator.pools(node).pools}
+        calm = {pool for pool, devices in charged.items() if self._suffices(pools[pool], devices, held)}
+        return tuple(replace(shape, is_exclusive=self._is_calm(shape, calm)) for shape in shapes)
+
+    def _suffices(self, pool: Pool, devices: Iterable[DeviceId], held: Held) -> bool:
+        available = self.allocator.knowledge.available(pool, held)
+        drawn: Counter[CounterId] = Counter()
+        for device in devices:
+            drawn.update(dict(self.candidates[device].charges))
+        return not available.is_overdrawn and all(drawn[one] <= left for one, left in available.left.items())
+
+    def _is_calm(self, shape: Shape, calm: Set[PoolId]) -> bool:
+        devices = (self.candidates[one] for one in shape.accepted)
+        return shape.is_exclusive or all(
+            not self._is_divisible(one.device) or (one.id[:2] in calm and not one.device.allow_multiple_allocations)
+            for one in devices
+        )
+
     def _list_devices(self) -> None:
         for node in self.nodes:
             usable = [one for _, one in self.allocator.pools(node).candidates]
@@ -121,12 +160,12 @@ class Acceptance:
         shares = any(claim_key(claim) in workload.shared for claim in new)
         plain = [_list_alternatives(entry) for _, entry in requests]
         if pod.problem:
-            return Shape(key=key, is_single=False, is_counted=False, error=pod.problem)
+            return Shape(key=key, error=pod.problem)
         single = len(requests) == 1 and not shares and all(_is_one(one) for one in plain[0])
         counted = len(requests) == 1 and not shares and len(plain[0]) == 1 and _is_counted(new, plain[0][0])
         nodes, failing = self._try_nodes(self.list_open(pod), new)
         if "error" in failing:
-            return Shape(key=key, is_single=False, is_counted=False, **failing)
+            return Shape(key=key, **failing)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
         alternatives: set[tuple[str, DeviceId]] = set()
@@ -142,8 +181,8 @@ class Acceptance:
         is_exclusive = not any(self._is_divisible(self.candidates[one].device) for one in accepted)
         return Shape(
             key=key,
-            is_single=single and is_exclusive,
-            is_counted=counted and is_exclusive,
+            takes_one=single,
+            takes_any=counted,
             is_exclusive=is_exclusive,
             needs_nothing=not requests,
             asks=tuple(ask for ask in asks if ask.most),

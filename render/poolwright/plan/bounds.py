@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
+from poolwright.plan.context import Step
 from poolwright.plan.flow import UNBOUNDED, Flow
 from poolwright.plan.kinds import Field, Kind
 from poolwright.plan.market import SINK, SOURCE
@@ -211,6 +212,30 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
                 flow.add_edge(on_node[one], free + 1 + index, UNBOUNDED)
         free += 1 + len(classes) + len(caps)
     return flow.augment(SOURCE, SINK)
+
+
+def plan_blocking(field: Field, at: int) -> list[Step]:
+    """Pods of one device each, by name of the device, that keep a kind off every node: see `prove_always`."""
+    needed = {node: count for node, count in count_blocking(field, at).items() if count}
+    own = _list_by_home(field, field.kinds[at])
+    devices = [(device, node) for node in needed for device in sorted(own[node])]
+    others = [number for number in range(len(field.kinds)) if number != at]
+    flow = Flow(2 + len(others) + len(devices) + len(needed))
+    first, top = 2 + len(others), {node: 2 + len(others) + len(devices) + at for at, node in enumerate(needed)}
+    edges: list[tuple[int, Step]] = []
+    for index, number in enumerate(others):
+        kind = field.kinds[number]
+        flow.add_edge(SOURCE, 2 + index, kind.count)
+        for place, (device, node) in enumerate(devices):
+            if device in kind.shape.accepted:
+                step = Step(kind.workload, kind.pod, node, device)
+                edges.append((flow.add_edge(2 + index, first + place, 1), step))
+    for place, (_, node) in enumerate(devices):
+        flow.add_edge(first + place, top[node], 1)
+    for node, count in needed.items():
+        flow.add_edge(top[node], SINK, count)
+    flow.augment(SOURCE, SINK)
+    return [step for edge, step in edges if flow.flow_on(edge)]
 
 
 # Devices by who takes them, how many of the node's each ask can take at once, and how many must be taken.

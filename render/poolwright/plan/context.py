@@ -131,7 +131,9 @@ class Context:
 def build_context(demand: Demand, *, shows: bool = True) -> Context:
     """Ask for every pod's shape. Cost: the devices of each node, squared, for every two pods that differ."""
     acceptance = Acceptance(demand)
-    shapes = tuple(tuple(acceptance.shape(workload, pod) for pod in workload.pods) for workload in demand.workloads)
+    found = [acceptance.shape(workload, pod) for workload in demand.workloads for pod in workload.pods]
+    settled = iter(acceptance.settle(found))
+    shapes = tuple(tuple(next(settled) for _ in workload.pods) for workload in demand.workloads)
     ranks: dict[DeviceId, int] = {}
     for node in acceptance.nodes:
         for at, (_, candidate) in enumerate(acceptance.allocator.pools(node).candidates):

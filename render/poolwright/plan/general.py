@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from poolwright.plan.bounds import bound_alone, bound_shortfall, prove_always
+from poolwright.plan.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
 from poolwright.plan.context import Context
 from poolwright.plan.exact import Part, choose_word
 from poolwright.plan.kinds import Field, build_field
@@ -96,6 +96,9 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
             return exact
     worst = find_worst(field, number, target=least)
     method = _name(field, number, least, others, total)
+    if method == "blocking flow" and (worst is None or worst.placed > least):
+        steps = plan_blocking(field, number)
+        worst = field.context.show(steps, kind.workload, kind.pod, target=least, replicas=kind.count)
     # With single devices alone against it, what they can take on paper they can take.
     ceiling = least if method == "blocking flow" else min(most, kind.count if worst is None else worst.placed)
     said = f"to keep it away takes {total} devices, of which others can take {others}" if total else ""
