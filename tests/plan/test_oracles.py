@@ -10,9 +10,12 @@ import pytest
 from oracles import MAX_ORDERS, Truth, all_packings, count_orders, try_allocator, try_packings, walk_with_departures
 from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 
-from poolwright.plan import market, single
+from poolwright.plan import general, market, single
+from poolwright.plan.context import Step
 from poolwright.plan.engine import judge
+from poolwright.plan.kinds import Field
 from poolwright.plan.replay import Replay
+from poolwright.plan.uniform import Room
 from poolwright.plan.verdict import Judgement, Witness
 
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by.
@@ -64,7 +67,7 @@ def test_brackets_hold_the_truth() -> None:
         if find_lies(found, a, is_exact=False) or check_witnesses(world, found):
             wrong.append(seed)
     assert wrong == []
-    print(words)
+    assert words["undecided"] * 20 < sum(words.values())
 
 
 def test_brackets_hold_the_truth_of_partitions() -> None:
@@ -126,6 +129,37 @@ def test_planted_errors_are_caught(error: str, monkeypatch: pytest.MonkeyPatch) 
     for seed in range(60):
         world = draw_singles(seed)
         caught += bool(find_lies(judge(demand_of(world)), try_packings(world), is_exact=True))
+    assert caught > 0
+
+
+@pytest.mark.parametrize("error", ["proof one too high", "bound one too low", "search one too high", "shortfall"])
+def test_planted_errors_in_bounds_are_caught(error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if error == "proof one too high":
+        prove = general.prove_always
+
+        def proven(field: Field, at: int) -> tuple[int, int, int]:
+            least, total, others = prove(field, at)
+            return min(field.kinds[at].count, least + 1), total, others
+
+        monkeypatch.setattr(general, "prove_always", proven)
+    elif error == "bound one too low":
+        bound = general.bound_alone
+        monkeypatch.setattr(general, "bound_alone", lambda field, kind: max(0, bound(field, kind) - 1))
+    elif error == "search one too high":
+        find = general.find_fewest
+
+        def found(field: Field, rooms: list[Room], at: int, *, max_steps: int) -> tuple[int, list[Step]] | None:
+            fewest = find(field, rooms, at, max_steps=max_steps)
+            return fewest and (min(field.kinds[at].count, fewest[0] + 1), fewest[1])
+
+        monkeypatch.setattr(general, "find_fewest", found)
+    else:
+        short = general.bound_shortfall
+        monkeypatch.setattr(general, "bound_shortfall", lambda field, most: short(field, most) + 1)
+    caught = 0
+    for seed in range(80):
+        world = draw_mixed(seed)
+        caught += bool(find_lies(judge(demand_of(world)), try_packings(world), is_exact=False))
     assert caught > 0
 
 
