@@ -34,11 +34,36 @@ def test_counts(name: str) -> None:
 
 
 def test_json_is_what_the_schema_says() -> None:
-    ran = run("plan", "--project", str(FLEET), "--format", "json", folder=ROOT)
+    ran = run("plan", "--project", str(FLEET), "--format", "json", "--loss", "zone", folder=ROOT)
     assert ran.stderr == ""
     document = json.loads(ran.stdout)
     jsonschema_rs.validate(plan_schema(), document)
     assert [one["name"] for one in document["clusters"]] == ["east", "lab", "lab-alpha"]
+
+
+def test_what_is_lost_alike_stands_together() -> None:
+    """Two replicas of four on a node of eight: without one device, one of them has no room; without the node, both."""
+    asked = ("plan", "--project", str(FLEET), "--cluster", "lab", "--loss", "device", "--loss", "node")
+    ran = run(*asked, folder=ROOT)
+    assert (ran.code, ran.stderr) == (0, "")
+    devices = ", ".join(f"gpu.nvidia.com/h100-0/gpu-{number}" for number in range(3))
+    assert [line for line in ran.stdout.splitlines() if line.startswith("  without") or "->" in line] == [
+        f"  without device {devices} or another of 8: at least 1 replica without devices, whatever the order",
+        "    chat/chat-70b  2/2 -> at most 1/2  unsatisfied",
+        "  without node h100-0: at least 2 replicas without devices, whatever the order",
+        "    chat/chat-70b  2/2 -> at most 0/2  unsatisfied",
+    ]
+    (cluster,) = json.loads(run(*asked, "--format", "json", folder=ROOT).stdout)["clusters"]
+    assert [(one["thing"], len(one["names"]), one["devices"], one["shortfall"]) for one in cluster["losses"]] == [
+        ("device", 8, 1, {"least": 1, "most": 1}),
+        ("node", 1, 8, {"least": 2, "most": 2}),
+    ]
+
+
+def test_what_changes_nothing_is_said_in_one_line() -> None:
+    ran = run("plan", "--project", str(FLEET), "--cluster", "east", "--loss", "family", folder=ROOT)
+    a100 = "NVIDIA A100-SXM4-40GB"
+    assert f"  without family {a100} gpu, {a100} mig: every verdict stays\n" in ran.stdout
 
 
 def test_an_unknown_cluster() -> None:

@@ -205,7 +205,14 @@ def allocate(
     show_default=True,
     help="How the plan is printed; `poolwright schema FitPlan` describes the JSON.",
 )
-def plan(project: str, cluster: str | None, form: Any) -> int:
+@click.option(
+    "--loss",
+    "losses",
+    multiple=True,
+    type=click.Choice(["node", "device", "zone", "family"]),
+    help="Also what is left after losing any one of these; can be given several times. A family is a product.",
+)
+def plan(project: str, cluster: str | None, form: Any, losses: Any) -> int:
     """Say which workloads fit on their devices, whatever the order, and which may be left out.
 
     Each is counted at its peak: maxReplicas and surge. 6/6 is served in every order, 3-6/6 depends on who comes first,
@@ -213,7 +220,7 @@ def plan(project: str, cluster: str | None, form: Any) -> int:
     """
     from poolwright.cli.plan import run_plan
 
-    return run_plan(project, cluster, form)
+    return run_plan(project, cluster, form, losses)
 
 
 @cli.command(cls=_Command, example="poolwright schema Envelope")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from poolwright.allocation.gated_fields import strip_gated
@@ -17,6 +18,7 @@ from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
+from poolwright.plan.loss import Thing, judge_losses
 from poolwright.plan.plan_json import render_plan_json
 from poolwright.plan.plan_text import render_plan_text
 from poolwright.specs.finding import SpecError
@@ -25,8 +27,11 @@ from poolwright.specs.resolve import resolve_cluster
 Format = Literal["text", "json"]
 
 
-def run_plan(project: str, cluster: str | None, form: Format) -> int:
-    """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer."""
+def run_plan(project: str, cluster: str | None, form: Format, losses: Sequence[Thing] = ()) -> int:
+    """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer.
+
+    losses: things of which each one's loss is judged too.
+    """
     loaded = load_project(find_project(project))
     inventories = read_inventories(loaded)
     errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
@@ -36,7 +41,7 @@ def run_plan(project: str, cluster: str | None, form: Format) -> int:
     if cluster is not None and cluster not in known:
         say(f"poolwright: --cluster: there is no such cluster; known: {', '.join(sorted(known))}\n", error=True)
         return 2
-    answers = [_judge(loaded, name, inventories.get(name)) for name in known if cluster in (None, name)]
+    answers = [_judge(loaded, name, inventories.get(name), losses) for name in known if cluster in (None, name)]
     if form == "json":
         say(render_plan_json(answers))
     else:
@@ -46,7 +51,7 @@ def run_plan(project: str, cluster: str | None, form: Format) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None) -> ClusterAnswer:
+def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, losses: Sequence[Thing]) -> ClusterAnswer:
     on = resolve_cluster(loaded.specs, name)[0]
     if on is None:
         raise AssertionError(f"{name}: load_project says so")
@@ -60,4 +65,6 @@ def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None) -> Clu
     if errors:
         raise SpecError(errors)
     demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
-    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judge(demand))
+    judgement = judge(demand)
+    lost = tuple(loss for thing in dict.fromkeys(losses) for loss in judge_losses(demand, thing, judgement))
+    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judgement, losses=lost)

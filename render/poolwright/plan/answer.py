@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
+from poolwright.plan.loss import Loss
 from poolwright.plan.verdict import Judgement, Verdict
 
 
@@ -18,6 +19,7 @@ class ClusterAnswer:
     cluster: ClusterPlan
     demand: Demand
     judgement: Judgement
+    losses: tuple[Loss, ...] = ()  # those that were asked for
 
     @property
     def assumptions(self) -> Assumptions:
@@ -31,7 +33,8 @@ class ClusterAnswer:
     def exit_code(self) -> int:
         """0: nothing is certain to be left out; 1: something is; 2: of something it isn't known.
 
-        A workload that may be left out in some order is a warning: others have to be there first.
+        A workload that may be left out in some order is a warning: others have to be there first. What a loss would
+        change is for the reader to weigh.
         """
         verdicts = [one for one in self.judgement.verdicts if not _is_reserved(self.demand, one)]
         if self.judgement.shortfall.least > 0 or any(one.word in ("unsatisfied", "error") for one in verdicts):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
+from poolwright.plan.loss import Loss
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 
 API_VERSION: Final = "poolwright.dev/v1alpha1"
@@ -31,6 +32,7 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "workloads": [_verdict(one) for one in judgement.verdicts],
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
+        "losses": [_loss(one) for one in answer.losses],
         "assumptions": {
             "modelled": list(assumptions.modelled),
             "discharged": list(assumptions.discharged),
@@ -74,6 +76,23 @@ def _witness(witness: Witness | None) -> _Json | None:
                 "devices": ["/".join(one) for one in move.devices],
             }
             for move in witness.moves
+        ],
+    }
+
+
+def _loss(loss: Loss) -> _Json:
+    return {
+        "thing": loss.thing,
+        "names": list(loss.names),
+        "devices": loss.devices,
+        "shortfall": _count(loss.shortfall),
+        "changes": [
+            {
+                "workload": one.before.workload,
+                "before": {"verdict": one.before.word, "counts": say_counts(one.before)},
+                "after": {"verdict": one.after.word, "counts": say_counts(one.after)},
+            }
+            for one in loss.changes
         ],
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from poolwright.plan.demand import Scenario
+from poolwright.plan.loss import Thing
 from poolwright.plan.plan_json import API_VERSION, KIND
 from poolwright.plan.verdict import Method, Replays, Word
 from poolwright.specs.schema_parts import (
@@ -47,6 +48,7 @@ def _cluster() -> SchemaPart:
             "workloads": build_list("In a fixed order.", _verdict()),
             "overDemanded": build_list("Devices that more pods need than there are.", _contest()),
             "minimalContests": build_list("The same, as small as they can be.", _contest()),
+            "losses": build_list("What was asked for with --loss.", _loss()),
             "assumptions": build_object(
                 "What the verdicts rest on.",
                 {
@@ -115,6 +117,28 @@ def _contest() -> SchemaPart:
             "devices": build_count("Devices."),
             "pods": build_list("By workload.", build_object("A workload.", pod)),
             "examples": build_list("Some of the devices.", build_text("driver/pool/device.")),
+        },
+    )
+
+
+def _loss() -> SchemaPart:
+    side: dict[str, SchemaPart] = {
+        "verdict": {"description": "The word.", "enum": list(get_args(Word))},
+        "counts": build_text("The word in numbers."),
+    }
+    change = {
+        "workload": build_text("Namespace and name."),
+        "before": build_object("With everything there.", side),
+        "after": build_object("Without it.", side),
+    }
+    return build_object(
+        "One of some things that are alike is lost.",
+        {
+            "thing": {"description": "What it is.", "enum": list(get_args(Thing))},
+            "names": build_list("Those that are lost alike, sorted.", build_text("Its name.")),
+            "devices": build_count("Devices that are lost with one of them."),
+            "shortfall": _interval("Replicas that no packing holds on what is left."),
+            "changes": build_list("Verdicts that change.", build_object("A workload.", change)),
         },
     )
 

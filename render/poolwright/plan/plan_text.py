@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
 from poolwright.plan.demand import Demand
-from poolwright.plan.verdict import Contest, Verdict, Witness
+from poolwright.plan.loss import Loss
+from poolwright.plan.verdict import Contest, Judgement, Verdict, Witness
 
 MAX_MOVES = 6  # of a witness that are shown
+MAX_NAMES = 3  # of things that are lost alike
 
 
 def render_plan_text(answers: Sequence[ClusterAnswer]) -> tuple[str, ...]:
@@ -32,6 +34,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
     yield from (f"  {_say_contest(contest)}" for contest in judgement.hall_sets)
+    yield from (f"  {line}" for line in _render_losses(answer))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
     yield ""
@@ -61,6 +64,31 @@ def _say_witness(witness: Witness, verdict: Verdict) -> str:
 def _say_contest(contest: Contest) -> str:
     pods = ", ".join(f"{count} of {title}" for title, count in contest.pods)
     return f"{contest.demanded} claims compete for {contest.devices} devices: {pods}"
+
+
+def _render_losses(answer: ClusterAnswer) -> Iterator[str]:
+    """Things whose loss comes to the same stand together."""
+    alike: dict[tuple[str, ...], list[Loss]] = {}
+    for loss in answer.losses:
+        alike.setdefault((loss.thing, *_say_outcome(loss, answer.judgement)), []).append(loss)
+    for (thing, start, *changes), losses in alike.items():
+        names = sorted(name for loss in losses for name in loss.names)
+        shown = ", ".join(names[:MAX_NAMES])
+        more = f" or another of {len(names)}" if len(names) > MAX_NAMES else ""
+        yield f"without {thing} {shown}{more}: {start}"
+        yield from (f"  {line}" for line in changes)
+
+
+def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
+    if not loss.changes:
+        return ("every verdict stays",)
+    least, was = loss.shortfall.least, before.shortfall.least
+    short = f"at least {_count(least, 'replica')} without devices, whatever the order"
+    changes = (
+        f"{one.before.workload}  {say_counts(one.before)} -> {say_counts(one.after)}  {one.after.word}"
+        for one in loss.changes
+    )
+    return (short if least > was else "verdicts change", *changes)
 
 
 def _count(number: int, what: str) -> str:
