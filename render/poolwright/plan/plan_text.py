@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
 from poolwright.plan.demand import Demand
 from poolwright.plan.loss import Loss
-from poolwright.plan.verdict import Contest, Judgement, Verdict, Witness
+from poolwright.plan.verdict import Contest, Judgement, Replays, Verdict, Witness
 
+_REPLAYS: Final[dict[Replays, str]] = {
+    "now": "with devices as they are published now",
+    "after-reordering-or-restart": "once a driver publishes its devices in another order",
+    "not-replayed": "a packing: no order was found in which the allocator does so",
+}
 MAX_MOVES = 6  # of a witness that are shown
 MAX_NAMES = 3  # of things that are lost alike
 
@@ -58,7 +64,7 @@ def _say_witness(witness: Witness, verdict: Verdict) -> str:
     shown = [f"{move.workload}#{move.replica} on {move.node}" for move in witness.moves[:MAX_MOVES]]
     more = f" and {len(witness.moves) - MAX_MOVES} more" if len(witness.moves) > MAX_MOVES else ""
     left = verdict.replicas - witness.placed
-    return f"left out {left} after: {', '.join(shown)}{more} ({witness.replays.replace('-', ' ')})"
+    return f"left out {left} after: {', '.join(shown)}{more} ({_REPLAYS[witness.replays]})"
 
 
 def _say_contest(contest: Contest) -> str:
