@@ -60,6 +60,28 @@ def test_what_is_lost_alike_stands_together() -> None:
     ]
 
 
+def test_the_example_fleet() -> None:
+    """One workload of it may be left out, on purpose: no two whole nodes of its zone are kept for it."""
+    asked = ("plan", "--project", str(FLEET), "--cluster", "east", "--loss", "family", "--format", "json")
+    ran = run(*asked, folder=ROOT)
+    assert ran.code == 0
+    (cluster,) = json.loads(ran.stdout)["clusters"]
+    depends = {one["workload"]: one for one in cluster["workloads"] if one["verdict"] == "order-dependent"}
+    assert list(depends) == ["reasoning/reason-671b"]
+    witness = depends["reasoning/reason-671b"]["worst"]
+    assert (witness["placed"], witness["replays"]) == (0, "now")
+    assert len({move["node"] for move in witness["moves"]}) == 6
+    (lost,) = [one for one in cluster["losses"] if one["names"] == ["NVIDIA H100 80GB HBM3 gpu"]]
+    assert {one["workload"]: one["after"]["counts"] for one in lost["changes"]} == {
+        "chat/chat-70b": "at most 0/4",
+        "chat/prefill-8b": "at most 0/2",
+        "search/rag-8b": "at most 0/2",
+        "reasoning/reason-671b": "at most 0/1",
+        "chat/tenants-8b": "at most 0/2",
+        "chat/tenants-8b-b": "at most 0/3",
+    }
+
+
 def test_what_changes_nothing_is_said_in_one_line() -> None:
     ran = run("plan", "--project", str(FLEET), "--cluster", "east", "--loss", "family", folder=ROOT)
     a100 = "NVIDIA A100-SXM4-40GB"
