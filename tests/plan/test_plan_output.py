@@ -80,6 +80,11 @@ def test_the_example_fleet() -> None:
         "chat/tenants-8b": "at most 0/2",
         "chat/tenants-8b-b": "at most 0/3",
     }
+    why = {one["workload"]: one["reasons"][-1] for one in lost["changes"]}
+    assert why["chat/chat-70b"] == (
+        'request gpu: 37 devices on 9 nodes: 32 fail type == "gpu" (have mig), '
+        '5 fail architecture == "Hopper" (have Ampere); 0 left, 4 wanted'
+    )
 
 
 def test_what_changes_nothing_is_said_in_one_line() -> None:

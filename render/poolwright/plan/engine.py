@@ -11,6 +11,7 @@ from poolwright.plan.demand import Demand
 from poolwright.plan.exact import Part, judge_singles
 from poolwright.plan.general import judge_mixed
 from poolwright.plan.verdict import Count, Judgement, Verdict, exactly
+from poolwright.plan.why import explain_nowhere
 
 
 def judge(demand: Demand) -> Judgement:
@@ -19,11 +20,12 @@ def judge(demand: Demand) -> Judgement:
     Cost: flows on classes for pods of one device; elsewhere bounded by `general.MAX_STEPS`, after which what is
           proven is said and the word is `undecided`.
     """
-    return judge_context(build_context(demand))
+    found = judge_context(build_context(demand))
+    return replace(found, verdicts=tuple(explain_nowhere(demand, one) for one in found.verdicts))
 
 
 def judge_context(context: Context) -> Judgement:
-    """The same for shapes that are known."""
+    """The same for shapes that are known, without what stands against those that no node serves."""
     demand = context.demand
     verdicts: dict[int, Verdict] = {}
     shortfall = exactly(0)

@@ -17,6 +17,7 @@ from poolwright.plan.context import Context, build_context
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge_context, split
 from poolwright.plan.verdict import Count, Judgement, Verdict
+from poolwright.plan.why import explain_nowhere
 
 Thing = Literal["node", "device", "zone", "family"]
 
@@ -200,7 +201,7 @@ class _Judge:
         shortfall = Count(
             whole.least - before.least + after.shortfall.least, whole.most - before.most + after.shortfall.most
         )
-        return _list_changes([self._whole.verdicts[at] for at in touched], after), shortfall
+        return _list_changes([self._whole.verdicts[at] for at in touched], after, left), shortfall
 
     def _is_touched(self, part: Sequence[int], lost: _Lost) -> bool:
         shapes = [shape for at in part for shape in self._context.shapes[at]]
@@ -209,9 +210,9 @@ class _Judge:
         )
 
 
-def _list_changes(before: Sequence[Verdict], after: Judgement) -> tuple[Change, ...]:
+def _list_changes(before: Sequence[Verdict], after: Judgement, left: Demand) -> tuple[Change, ...]:
     return tuple(
-        Change(before=old, after=new)
+        Change(before=old, after=explain_nowhere(left, new))
         for old, new in zip(before, after.verdicts, strict=True)
         if (old.word, old.always, old.at_best) != (new.word, new.always, new.at_best)
     )

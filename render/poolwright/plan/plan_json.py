@@ -91,6 +91,7 @@ def _loss(loss: Loss) -> _Json:
                 "workload": one.before.workload,
                 "before": {"verdict": one.before.word, "counts": say_counts(one.before)},
                 "after": {"verdict": one.after.word, "counts": say_counts(one.after)},
+                "reasons": list(one.after.reasons),
             }
             for one in loss.changes
         ],

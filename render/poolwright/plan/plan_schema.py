@@ -130,6 +130,7 @@ def _loss() -> SchemaPart:
         "workload": build_text("Namespace and name."),
         "before": build_object("With everything there.", side),
         "after": build_object("Without it.", side),
+        "reasons": build_list("What the verdict without it comes from.", build_text("A sentence.")),
     }
     return build_object(
         "One of some things that are alike is lost.",

@@ -7,7 +7,7 @@ from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
 from poolwright.plan.demand import Demand
-from poolwright.plan.loss import Loss
+from poolwright.plan.loss import Change, Loss
 from poolwright.plan.verdict import Contest, Judgement, Replays, Verdict, Witness
 
 _REPLAYS: Final[dict[Replays, str]] = {
@@ -90,11 +90,15 @@ def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
         return ("every verdict stays",)
     least, was = loss.shortfall.least, before.shortfall.least
     short = f"at least {_count(least, 'replica')} without devices, whatever the order"
-    changes = (
-        f"{one.before.workload}  {say_counts(one.before)} -> {say_counts(one.after)}  {one.after.word}"
-        for one in loss.changes
-    )
-    return (short if least > was else "verdicts change", *changes)
+    return (short if least > was else "verdicts change", *(line for one in loss.changes for line in _say_change(one)))
+
+
+def _say_change(change: Change) -> Iterator[str]:
+    """A verdict before and after, and why nothing of it is left, if so."""
+    before, after = change.before, change.after
+    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {after.word}"
+    if after.word == "unsatisfied" and not after.at_best.most:
+        yield from (f"  {line}" for line in after.reasons)
 
 
 def _count(number: int, what: str) -> str:
