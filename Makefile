@@ -53,6 +53,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generate.py
 	$(BIN)/python benchmarks/fleet.py
 	$(BIN)/python benchmarks/allocate.py
+	$(BIN)/python benchmarks/plan.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle
