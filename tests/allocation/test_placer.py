@@ -9,15 +9,19 @@ import pytest
 
 from given_cluster import (
     GPU,
+    NIC,
     WHOLE,
     Json,
     answer,
     build,
     claim,
+    device,
+    device_class,
     exactly,
     gpu,
     holds,
     node,
+    on_node,
     pod,
     slice_of,
     template,
@@ -277,6 +281,9 @@ def test_gates_that_nothing_depends_on_are_said() -> None:
     assert [one for one in found.assumptions.assumed if "gate" in one] == [said]
 
 
+NOT_NAMED_A = [{"key": "metadata.name", "operator": "NotIn", "values": ["node-a"]}]
+USES = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one"}]}
+LABELLED = {**USES, **required(NOT_A)}
 ONLY_A = {"metadata": [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]}
 UNKNOWN: dict[str, tuple[list[Json], str, str]] = {
     "node-selector": (
@@ -295,10 +302,51 @@ UNKNOWN: dict[str, tuple[list[Json], str, str]] = {
         "gaveUp",
         "slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
     ),
+    # More slices may reach node-b: for an All request, by a newer generation, with a selector that fails on them.
     "slices-for-nodes-with-a-label-and-for-others": (
         [slice_of("node-a", gpu(0), nodeName=None, nodeSelector={"nodeSelectorTerms": [NOT_A]}), B, claim("c")],
+        "gaveUp",
+        "slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
+    ),
+    "slices-for-a-node-by-name": (
+        [slice_of("node-a", gpu(0), nodeName=None, nodeSelector=on_node("node-a")), claim("c")],
         "allocated",
         "",
+    ),
+    "a-name-or-a-label": ([A, T, wants("p", **required(NOT_A, {"matchFields": ONLY_A["metadata"]}))], "allocated", ""),
+    "another-name-and-a-label": (
+        [B, T, wants("p", **required({**NOT_A, "matchFields": ONLY_A["metadata"]}))],
+        "gaveUp",
+        "node-a: the pod selects nodes by label, and no Node object was given for it",
+    ),
+    "a-pod-names-a-node-that-no-slice-names": (
+        [slice_of("", gpu(0), pool="p", allNodes=True), T, wants("p", **required({"matchFields": ONLY_A["metadata"]}))],
+        "allocated",
+        "",
+    ),
+    "a-node-that-nothing-names": (
+        [A, slice_of("", gpu(0), pool="p", allNodes=True), T, wants("p", **required({"matchFields": NOT_NAMED_A}))],
+        "gaveUp",
+        "devices reach every node, and no Node objects were given: whether another one is open isn't known",
+    ),
+    "a-claim-is-on-a-node-that-no-slice-names": (
+        [held_on_a(), pod("p", claims={"gpu": "shared"})],
+        "alreadyAllocated",
+        "",
+    ),
+    "daemons-with-a-label": (
+        [A, T, build("DaemonSet", "d", api="apps/v1", namespace="inference", spec={"template": {"spec": LABELLED}})],
+        "gaveUp",
+        "node-a: the pod selects nodes by label, and no Node object was given for it",
+    ),
+    "daemons-on-who-knows-how-many-nodes": (
+        [
+            slice_of("", gpu(0), pool="p", allNodes=True),
+            T,
+            build("DaemonSet", "d", api="apps/v1", namespace="inference", spec={"template": {"spec": USES}}),
+        ],
+        "gaveUp",
+        "no Node objects were given: on how many nodes it runs, and needs devices, isn't known",
     ),
 }
 
@@ -308,8 +356,29 @@ def test_labels_that_are_not_known_decide_nothing(name: str) -> None:
     objects, outcome, line = UNKNOWN[name]
     found = answer([WHOLE, *objects])
     (subject,) = found.subjects
-    assert (subject.outcome, found.exit_code) == (outcome, {"gaveUp": 2, "allocated": 0}[outcome])
+    assert (subject.outcome, found.exit_code) == (outcome, 2 if outcome == "gaveUp" else 0)
     assert [one.line for one in subject.reasons[:1]] == ([line] if line else [])
+
+
+def test_who_comes_after_what_is_not_known_is_not_promised_its_devices() -> None:
+    """The first may take them or not; another driver's are no matter, and what can't be had stays that way."""
+    other = [
+        device_class("nic", f"device.driver == '{NIC}'"),
+        slice_of("node-a", device("nic-0"), driver=NIC, pool="n"),
+    ]
+    first = wants("p", nodeSelector={"zone": "a"}, priority=10)
+    objects = [*other, claim("x", exactly("nic", "nic")), T, TWO, first, wants("q"), wants("r", "two")]
+    found = answer([WHOLE, slice_of("node-a", gpu(0)), *objects])
+    assert [(row[0], row[1]) for row in list_rows(found)] == [
+        ("p", "gaveUp"),
+        ("q", "gaveUp"),
+        ("r", "unsatisfied"),
+        ("x", "allocated"),
+    ]
+    line = "Pod inference/p comes first, and whether it takes devices of the same pool isn't known"
+    assert [one.line for one in found.subjects[1].reasons] == [line]
+    alone = answer([WHOLE, slice_of("node-a", gpu(0)), *objects], options=Options(each_alone=True))
+    assert [row[1] for row in list_rows(alone)] == ["gaveUp", "allocated", "unsatisfied", "allocated"]
 
 
 @pytest.mark.parametrize("turned", [0, 3, 5])

@@ -264,7 +264,7 @@ def test_a_pod_isnt_told_to_release_its_own_claim() -> None:
 
 
 BACK = (
-    "kube-scheduler takes back what claim inference/c has, which no other pod uses, and tries again: "
+    "kube-scheduler takes back what claim inference/c has, which is reserved for no other pod, and tries again: "
     "then node-b could serve it (gpu-0)"
 )
 

@@ -13,8 +13,9 @@ from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features, build_features
 from poolwright.allocation.gated_fields import strip_gated
+from poolwright.allocation.held import PoolId
 from poolwright.allocation.node_selector import find_named_node
-from poolwright.allocation.nodes import list_nodes, selects_unknown_nodes
+from poolwright.allocation.nodes import GIVE_NODES, list_nodes, reaches_unnamed_nodes, selects_unknown_nodes
 from poolwright.allocation.outcome import GaveUp, Outcome
 from poolwright.allocation.placing import Barred, Placement, Placer
 from poolwright.allocation.reasons.explain import explain
@@ -24,6 +25,7 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import build_subjects
 from poolwright.allocation.taint_rules import apply_rules
 from poolwright.catalog.inventory import Node
+from poolwright.catalog.resource_slice import Device
 from poolwright.specs.finding import Finding
 
 
@@ -98,18 +100,29 @@ class _Run:
         self._nodes = nodes
         self._each_alone = options.each_alone
         self._is_blind = selects_unknown_nodes(objects)
+        self._has_more = reaches_unnamed_nodes(objects)
+        self._doubtful: list[Subject] = []  # of which it isn't known what they take
+        self._devices: dict[PoolId, list[Device]] = {}
+        for one in slices:
+            self._devices.setdefault((one.driver, one.pool), []).extend(one.devices)
         self._placer = self._build_placer()
         self._answers: dict[ClaimKey, ClaimAnswer] = {}
         self._explained: dict[str, tuple[int, Subject, tuple[Reason, ...]]] = {}  # by Subject.need_key
 
     def answer(self, subject: Subject) -> SubjectAnswer:
         """Place a subject; with each_alone as if no other one had been placed before."""
-        placer = self._placer
-        placement = placer.try_place(subject) if self._each_alone else placer.place(subject)
+        placement = self._placer.try_place(subject)
         reasons = () if placement.is_placed else self._explain(placement)
         outcome = _judge(placement)
-        if outcome == "unsatisfied" and self._is_blind and placement.answers:
-            outcome, reasons = "gaveUp", (_BLIND, *reasons)
+        doubt = self._find_doubt(placement) if outcome in ("allocated", "unsatisfied", "error") else None
+        if doubt is not None:
+            outcome, reasons = "gaveUp", (doubt, *reasons)
+            placement = replace(placement, node=None, allocations={})
+        if not self._each_alone:
+            if placement.is_placed:
+                self._placer.keep(placement)
+            elif outcome == "gaveUp":
+                self._doubtful.append(subject)
         for claim in subject.claims:
             self._keep(self._answer_claim(claim, placement, outcome, reasons))
         return SubjectAnswer(
@@ -120,6 +133,41 @@ class _Run:
             node=placement.node,
             claims=tuple(claim_key(claim) for claim in subject.claims),
             reasons=reasons,
+        )
+
+    def _find_doubt(self, placement: Placement) -> Reason | None:
+        """Why it isn't known if this comes of it, though the nodes said so."""
+        if not placement.answers:
+            return None
+        if self._is_blind:
+            return _BLIND
+        if self._has_more and all(isinstance(one, Barred) for one in placement.answers.values()):
+            return _MORE
+        given = [one for key, one in placement.allocations.items() if key not in placement.found]
+        pools = {(result.driver, result.pool) for one in given for result in one.devices}
+        for earlier in self._doubtful:
+            if any(self._may_take(earlier, pool) for pool in sorted(pools)):
+                line = f"{earlier.title} comes first, and whether it takes devices of the same pool isn't known"
+                return Reason(kind="node", line=line)
+        return None
+
+    def _may_take(self, subject: Subject, pool: PoolId) -> bool:
+        """Whether a subject's requests may be for a device of a pool, by its classes and selectors."""
+        knowledge = self._allocator.knowledge
+        requests = [
+            request
+            for claim in subject.claims
+            for entry in claim.requests
+            for request in (entry.exactly, *entry.first_available)
+            if request is not None and request.class_name in knowledge.classes
+        ]
+        return any(
+            all(
+                text is None or knowledge.selectors.matches(text, device) is not False
+                for text in (*knowledge.classes[request.class_name].selectors, *request.selectors)
+            )
+            for request in requests
+            for device in self._devices.get(pool, ())
         )
 
     def _explain(self, placement: Placement) -> tuple[Reason, ...]:
@@ -183,10 +231,15 @@ class _Run:
         )
 
 
+_MORE: Final = Reason(
+    kind="node",
+    line="devices reach every node, and no Node objects were given: whether another one is open isn't known",
+    hint=GIVE_NODES,
+)
 _BLIND: Final = Reason(
     kind="node",
     line="slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
-    hint="give the nodes too: kubectl get nodes -o yaml",
+    hint=GIVE_NODES,
 )
 
 
@@ -196,7 +249,7 @@ def _list_otherwise(claims: Iterable[ClaimAnswer], released: Mapping[ClaimKey, P
     for claim in claims:
         key = (claim.namespace, claim.name)
         placement = released.get(key)
-        if placement is None or claim.outcome == "alreadyAllocated":
+        if placement is None or claim.outcome in ("alreadyAllocated", "gaveUp"):
             continue
         theirs = _list_devices(placement.allocations.get(key)) if placement.is_placed else ()
         if theirs != _list_devices(claim.allocation):
@@ -218,6 +271,8 @@ def _is_asked(subject: Subject, options: Options) -> bool:
 def _judge(placement: Placement) -> ClaimOutcome:
     if placement.is_placed:
         return "alreadyAllocated" if all(claim.allocation for claim in placement.subject.claims) else "allocated"
+    if placement.subject.is_unknown:
+        return "gaveUp"
     if placement.error is not None or placement.subject.is_refused:
         return "error"
     return "gaveUp" if any(map(_is_unknown, placement.answers.values())) else "unsatisfied"

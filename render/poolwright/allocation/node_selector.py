@@ -6,7 +6,7 @@ Source: k8s.io/component-helpers scheduling/corev1/nodeaffinity, k8s.io/apimachi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from poolwright.catalog.inventory import Node
@@ -44,6 +44,24 @@ def find_named_node(selector: Mapping[str, Plain] | None) -> str | None:
         case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]}]:
             return name
     return None
+
+
+def is_undecided(selector: Mapping[str, Plain] | None, node: Node, labels: Mapping[str, str] | None = None) -> bool:
+    """Whether it isn't known if a selector, and a pod's `nodeSelector`, select a node, because its labels aren't."""
+    if node.is_known:
+        return False
+    terms = [term for term in _terms(selector) if not _term_problems(term, "")] if selector is not None else []
+    found = [_decide_term(term, node) for term in terms]
+    if selector is not None and not any(one is None or one for one in found):
+        return False
+    return bool(labels) or (selector is not None and True not in found)
+
+
+def list_named_nodes(selector: Mapping[str, Plain] | None) -> Iterator[str]:
+    """The nodes that terms of a selector name."""
+    for term in _terms(selector) if selector is not None else ():
+        if isinstance(term, dict) and not _term_problems(term, ""):
+            yield from (values[0] for _, operator, values in _requirements(term, "matchFields") if operator == "In")
 
 
 def asks_labels(selector: Mapping[str, Plain] | None) -> bool:
@@ -143,16 +161,24 @@ def _count_problems(operator: str, values: Sequence[str], path: str) -> list[str
 
 
 def _matches_term(term: Plain, node: Node) -> bool:
-    """The term has no problems."""
+    """The term has no problems. What isn't known doesn't match."""
+    return _decide_term(term, node) is True
+
+
+def _decide_term(term: Plain, node: Node) -> bool | None:
+    """Whether a term without problems selects a node; None: its labels decide, and aren't known."""
     if not isinstance(term, dict):
         return False
     by_label, by_field = (_requirements(term, kind) for kind in ("matchExpressions", "matchFields"))
-    if (not by_label and not by_field) or (by_label and not node.is_known):
+    if not by_label and not by_field:
         return False
-    return all(_matches_label(*entry, node.labels) for entry in by_label) and all(
+    is_named = all(
         ((node.name if key == NAME_FIELD else "") == values[0]) == (operator == "In")
         for key, operator, values in by_field
     )
+    if not is_named or not by_label:
+        return is_named
+    return all(_matches_label(*entry, node.labels) for entry in by_label) if node.is_known else None
 
 
 def _requirements(term: dict[str, Plain], kind: str) -> list[tuple[str, str, list[str]]]:

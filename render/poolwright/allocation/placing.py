@@ -14,7 +14,7 @@ from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.attempt import say_classes
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.held import Held, PoolId
-from poolwright.allocation.node_selector import NodeSelectorError, asks_labels, matches_affinity, matches_node_selector
+from poolwright.allocation.node_selector import NodeSelectorError, is_undecided, matches_affinity, matches_node_selector
 from poolwright.allocation.node_taints import UNSCHEDULABLE, find_untolerated
 from poolwright.allocation.outcome import Allocated, AttemptError, NotAllocated, Outcome
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
@@ -110,11 +110,15 @@ class Placer:
         """Give a subject its devices, if any node can, and keep that in mind for those after it."""
         placement = self.try_place(subject)
         if placement.is_placed:
-            for key, allocation in placement.allocations.items():
-                if key not in placement.found:
-                    self.hold(key, allocation)
-                self._users.setdefault(key, set()).add(subject.uid or subject.title)
+            self.keep(placement)
         return placement
+
+    def keep(self, placement: Placement) -> None:
+        """Keep in mind what a subject got with `try_place`, nothing having been held or released since."""
+        for key, allocation in placement.allocations.items():
+            if key not in placement.found:
+                self.hold(key, allocation)
+            self._users.setdefault(key, set()).add(placement.subject.uid or placement.subject.title)
 
     def try_place(self, subject: Subject) -> Placement:
         """What `place` would come to; nothing is kept."""
@@ -200,7 +204,7 @@ class Placer:
         for key, allocation in found.items():
             if not is_usable(allocation, node):
                 reason = f'resourceclaim "{key[1]}" is allocated, and not available on the node'
-                if not node.is_known and asks_labels(allocation.node_selector):
+                if is_undecided(allocation.node_selector, node):
                     reason = f'resourceclaim "{key[1]}" is allocated for nodes by label, and no Node object was given'
                     return Barred(reason=reason, is_unknown=True)
                 return Barred(reason=reason, claim=key)
@@ -257,7 +261,7 @@ class _Memory:
 
 def find_bar(subject: Subject, node: Node) -> Barred | None:
     """Why a node isn't open to a subject, whatever its devices; None: it is."""
-    if not node.is_known and _selects_by_label(subject):
+    if is_undecided(subject.node_affinity, node, subject.node_selector):
         return Barred(reason="the pod selects nodes by label, and no Node object was given for it", is_unknown=True)
     try:
         if not matches_affinity(subject.node_selector, subject.node_affinity, node):
@@ -277,11 +281,6 @@ def find_bar(subject: Subject, node: Node) -> Barred | None:
             reason = f"the node's device plugin serves {resource} there; what is free of it isn't known"
             return Barred(reason=reason, is_unknown=True)
     return None
-
-
-def _selects_by_label(subject: Subject) -> bool:
-    """Whether labels decide on which nodes a subject may run; else names do, if anything."""
-    return bool(subject.node_selector) or asks_labels(subject.node_affinity)
 
 
 def is_usable(allocation: Allocation, node: Node) -> bool:

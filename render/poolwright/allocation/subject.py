@@ -23,6 +23,7 @@ class Subject:
     claims: tuple[Claim, ...] = ()  # in the pod's order, each as it was given; shared ones are equal in name
     problem: str = ""  # set: it can't be placed whatever the nodes have
     is_refused: bool = False  # the problem is that the API server doesn't store it, or something that it uses
+    is_unknown: bool = False  # the problem is that something wasn't given
     hint: str = ""  # how to mend the problem, if that is known
     node_selector: Mapping[str, str] = field(default_factory=dict)
     node_affinity: Mapping[str, Plain] | None = None  # the required part, a v1 NodeSelector

@@ -16,7 +16,7 @@ from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
 from poolwright.allocation.extended_resources import build_extended_claim
 from poolwright.allocation.features import Features
 from poolwright.allocation.node_selector import find_named_node
-from poolwright.allocation.nodes import list_nodes
+from poolwright.allocation.nodes import GIVE_NODES, UNNAMED, list_nodes
 from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pod import Pod, PodClaim, Workload
 from poolwright.allocation.server_rules import ObjectKey
@@ -77,6 +77,7 @@ def build_subjects(
 class _Described(TypedDict):
     problem: str
     is_refused: bool
+    is_unknown: bool
     hint: str
 
 
@@ -105,6 +106,9 @@ class SubjectBuilder:
         """
         claims: list[Claim] = []
         problem = self._find_refusal("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
+        if kind == "DaemonSet pod" and problem is None and not any(node.name != UNNAMED for node in self._nodes):
+            what = "no Node objects were given: on how many nodes it runs, and needs devices, isn't known"
+            problem = _Problem(what, is_unknown=True, hint=GIVE_NODES)
         if pod.scheduling_gates and problem is None:
             problem = _Problem(f"the pod waits for its gates: {', '.join(pod.scheduling_gates)}")
         maker = (kind, pod.namespace, owner, pod.name)
@@ -175,7 +179,8 @@ class SubjectBuilder:
                 subject = self.build_pod(group.template)
                 bar = find_bar(replace(subject, plugin_resources=()), node)
                 if node.name not in served and (bar is None or bar.is_unknown):
-                    yield replace(group.template, name=f"{workload.name}-{node.name}", affinity=_bind_to(node.name))
+                    affinity = _bind_to(node.name) if bar is None else _bind_terms(group.template.affinity, node.name)
+                    yield replace(group.template, name=f"{workload.name}-{node.name}", affinity=affinity)
 
     def list_lone_claims(self) -> Iterator[Subject]:
         """The claims that no pod uses and that have no devices yet."""
@@ -264,6 +269,20 @@ def _list_missing(workload: Workload, there: Sequence[Pod]) -> Iterator[Pod]:
                 yield replace(group.template, name=f"{workload.name}-{replica}{role}{member_name}")
 
 
+def _bind_terms(affinity: Mapping[str, Plain] | None, name: str) -> dict[str, Plain]:
+    """A node affinity for one node that goes by its labels still, because they aren't known."""
+    terms = (affinity or {}).get("nodeSelectorTerms")
+    field: Plain = {"key": "metadata.name", "operator": "In", "values": [name]}
+    if not isinstance(terms, list):
+        return _bind_to(name)
+    bound: list[Plain] = []
+    for term in terms:
+        if isinstance(term, dict):
+            fields = term.get("matchFields")
+            bound.append({**term, "matchFields": [*(fields if isinstance(fields, list) else []), field]})
+    return {"nodeSelectorTerms": bound}
+
+
 def _bind_to(name: str) -> dict[str, Plain]:
     """The node affinity that a DaemonSet's pods get in place of their own."""
     return {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]}
@@ -275,12 +294,18 @@ class _Problem:
 
     what: str
     is_refused: bool = False
+    is_unknown: bool = False
     hint: str = ""
 
 
 def _describe(problem: _Problem | None) -> _Described:
     found = problem or _Problem("")
-    return {"problem": found.what, "is_refused": found.is_refused, "hint": found.hint}
+    return {
+        "problem": found.what,
+        "is_refused": found.is_refused,
+        "is_unknown": found.is_unknown,
+        "hint": found.hint,
+    }
 
 
 def _check_owner(pod: Pod, claim: Claim | None, name: str) -> _Problem | None:

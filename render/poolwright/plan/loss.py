@@ -96,7 +96,9 @@ def _list_things(context: Context, thing: Thing) -> dict[str, _Lost]:
 
 def _family(device: Device) -> str:
     said = {name: one.value for (_, name), one in sorted(device.attributes.items()) if name in ("productName", "type")}
-    return " ".join(str(said[name]) for name in ("productName", "type") if name in said) or device.driver
+    if "productName" not in said:
+        said["productName"] = device.driver
+    return " ".join(str(said[name]) for name in ("productName", "type") if name in said)
 
 
 class _Sorter:

@@ -86,9 +86,9 @@ def _render_losses(answer: ClusterAnswer) -> Iterator[str]:
 
 
 def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
-    if not loss.changes:
-        return ("every verdict stays",)
     least, was = loss.shortfall.least, before.shortfall.least
+    if not loss.changes and least <= was:
+        return ("every verdict stays",)
     short = f"at least {_count(least, 'replica')} without devices, whatever the order"
     return (short if least > was else "verdicts change", *(line for one in loss.changes for line in _say_change(one)))
 

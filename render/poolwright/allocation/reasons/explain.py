@@ -8,6 +8,7 @@ from typing import Final
 
 from poolwright.allocation.claim import ALL, Claim, ClaimRequest, DeviceClass, Request
 from poolwright.allocation.constraints import find_attribute
+from poolwright.allocation.node_selector import find_named_node
 from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
 from poolwright.allocation.placing import Barred, Placement, Placer, is_usable
 from poolwright.allocation.reasons.clauses import is_about_driver, say_attribute, split_clauses
@@ -236,18 +237,22 @@ class _Explanation:
             for name, answer in self._placement.answers.items()
             if isinstance(answer, Barred) and answer.claim is not None
         }
+        answers = self._placement.answers.values()
+        if any(isinstance(one, GaveUp) or (isinstance(one, Barred) and one.is_unknown) for one in answers):
+            return  # only where no node can serve the pod
         found = {claim_key(claim): claim for claim in self._placement.subject.claims}
         for key in dict.fromkeys(away.values()):
             nodes = [self._nodes[name] for name, one in away.items() if one == key]
             others = [self._placer.allocations[one] for one in self._placement.found if one != key]
             usable = [node for node in nodes if all(is_usable(one, node) for one in others)]
-            if not self._placer.is_given_back(key, self._placement.subject):
+            home = find_named_node(self._placer.allocations[key].node_selector)
+            if not self._placer.is_given_back(key, self._placement.subject) or (home and home not in self._nodes):
                 continue
             served = self._trials.serve_without([key], (*self._claims, found[key]), usable)
             if served is not None:
                 line = (
-                    f"kube-scheduler takes back what claim {'/'.join(key)} has, which no other pod uses, and tries "
-                    f"again: then {served.node} could serve it ({', '.join(served.devices)})"
+                    f"kube-scheduler takes back what claim {'/'.join(key)} has, which is reserved for no other pod, "
+                    f"and tries again: then {served.node} could serve it ({', '.join(served.devices)})"
                 )
                 yield Reason(kind="mend", line=line, claim="/".join(key), nodes=(served.node,))
 
