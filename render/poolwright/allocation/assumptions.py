@@ -68,7 +68,7 @@ def _list_assumed(objects: ClusterObjects, subjects: Subjects, features: Feature
     if not features.is_ordered:
         yield "which devices are chosen differs from run to run in this version with these gates"
     if not objects.nodes:
-        yield "no Node objects were given: nodes are those that slices name, without labels, taints or device plugins"
+        yield "no Node objects were given: nodes are those that something names, without taints and device plugins"
     elif options.node is None:
         yield "of the nodes that can serve a pod the first by name is taken; kube-scheduler scores them"
     if objects.taint_rules and not features.applies_taint_rules:
