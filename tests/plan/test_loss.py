@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from plan_world import Want, World, demand_of, draw_mixed, draw_singles
@@ -9,8 +10,12 @@ from plan_world import Want, World, demand_of, draw_mixed, draw_singles
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge
-from poolwright.plan.loss import count_names, judge_losses
+from poolwright.plan.loss import Loss, judge_losses
 from poolwright.plan.verdict import Verdict
+
+
+def count_names(losses: Iterable[Loss]) -> dict[str, Loss]:
+    return {name: loss for loss in losses for name in loss.names}
 
 
 def without_node(demand: Demand, name: str) -> Demand:

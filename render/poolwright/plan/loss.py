@@ -7,7 +7,7 @@ verdicts can depend on: who takes the device, what constraints compare, what it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -223,8 +223,3 @@ def _list_changes(before: Sequence[Verdict], after: Judgement, left: Demand) -> 
 def _drop(one: ResourceSlice, lost: Set[DeviceId]) -> ResourceSlice:
     left = tuple(device for device in one.devices if (device.driver, device.pool, device.name) not in lost)
     return one if len(left) == len(one.devices) else replace(one, devices=left)
-
-
-def count_names(losses: Iterable[Loss]) -> Mapping[str, Loss]:
-    """By name what its loss comes to."""
-    return {name: loss for loss in losses for name in loss.names}
