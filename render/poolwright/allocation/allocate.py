@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.answer import Answer, ClaimAnswer, ClaimOutcome, SubjectAnswer
 from poolwright.allocation.assumptions import Options, list_assumptions
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.cluster_objects import ClusterObjects
+from poolwright.allocation.doubt import Doubts
 from poolwright.allocation.features import Features, build_features
 from poolwright.allocation.gated_fields import strip_gated
-from poolwright.allocation.held import PoolId
 from poolwright.allocation.node_selector import find_named_node
-from poolwright.allocation.nodes import GIVE_NODES, list_nodes, reaches_unnamed_nodes, selects_unknown_nodes
-from poolwright.allocation.outcome import GaveUp, Outcome
-from poolwright.allocation.placing import Barred, Placement, Placer
+from poolwright.allocation.nodes import list_nodes
+from poolwright.allocation.placing import Placement, Placer
 from poolwright.allocation.reasons.explain import explain
 from poolwright.allocation.reasons.reason import Reason
 from poolwright.allocation.server_rules import ObjectKey, drop_refused
@@ -25,7 +23,6 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import build_subjects
 from poolwright.allocation.taint_rules import apply_rules
 from poolwright.catalog.inventory import Node
-from poolwright.catalog.resource_slice import Device
 from poolwright.specs.finding import Finding
 
 
@@ -94,18 +91,12 @@ class _Run:
     def __init__(self, objects: ClusterObjects, features: Features, nodes: Sequence[Node], options: Options) -> None:
         classes = {placed.value.name: placed.value for placed in objects.classes}
         slices = [placed.value for placed in objects.slices]
-        self._claims = [placed.value for placed in objects.claims]
-        self._known = {claim_key(claim) for claim in self._claims}
+        claims = [placed.value for placed in objects.claims]
+        self._known = {claim_key(claim) for claim in claims}
         self._allocator = Allocator(slices, classes, features, max_looks=options.max_looks)
-        self._nodes = nodes
         self._each_alone = options.each_alone
-        self._is_blind = selects_unknown_nodes(objects)
-        self._has_more = reaches_unnamed_nodes(objects)
-        self._doubtful: list[Subject] = []  # of which it isn't known what they take
-        self._devices: dict[PoolId, list[Device]] = {}
-        for one in slices:
-            self._devices.setdefault((one.driver, one.pool), []).extend(one.devices)
-        self._placer = self._build_placer()
+        self._doubts = Doubts(objects, self._allocator.knowledge)
+        self._placer = Placer(self._allocator, nodes, claims)
         self._answers: dict[ClaimKey, ClaimAnswer] = {}
         self._explained: dict[str, tuple[int, Subject, tuple[Reason, ...]]] = {}  # by Subject.need_key
 
@@ -114,7 +105,7 @@ class _Run:
         placement = self._placer.try_place(subject)
         reasons = () if placement.is_placed else self._explain(placement)
         outcome = _judge(placement)
-        doubt = self._find_doubt(placement) if outcome in ("allocated", "unsatisfied", "error") else None
+        doubt = self._doubts.find(placement) if outcome in ("allocated", "unsatisfied", "error") else None
         if doubt is not None:
             outcome, reasons = "gaveUp", (doubt, *reasons)
             placement = replace(placement, node=None, allocations={})
@@ -122,7 +113,7 @@ class _Run:
             if placement.is_placed:
                 self._placer.keep(placement)
             elif outcome == "gaveUp":
-                self._doubtful.append(subject)
+                self._doubts.add(subject)
         for claim in subject.claims:
             self._keep(self._answer_claim(claim, placement, outcome, reasons))
         return SubjectAnswer(
@@ -133,41 +124,6 @@ class _Run:
             node=placement.node,
             claims=tuple(claim_key(claim) for claim in subject.claims),
             reasons=reasons,
-        )
-
-    def _find_doubt(self, placement: Placement) -> Reason | None:
-        """Why it isn't known if this comes of it, though the nodes said so."""
-        if not placement.answers:
-            return None
-        if self._is_blind:
-            return _BLIND
-        if self._has_more and all(isinstance(one, Barred) for one in placement.answers.values()):
-            return _MORE
-        given = [one for key, one in placement.allocations.items() if key not in placement.found]
-        pools = {(result.driver, result.pool) for one in given for result in one.devices}
-        for earlier in self._doubtful:
-            if any(self._may_take(earlier, pool) for pool in sorted(pools)):
-                line = f"{earlier.title} comes first, and whether it takes devices of the same pool isn't known"
-                return Reason(kind="node", line=line)
-        return None
-
-    def _may_take(self, subject: Subject, pool: PoolId) -> bool:
-        """Whether a subject's requests may be for a device of a pool, by its classes and selectors."""
-        knowledge = self._allocator.knowledge
-        requests = [
-            request
-            for claim in subject.claims
-            for entry in claim.requests
-            for request in (entry.exactly, *entry.first_available)
-            if request is not None and request.class_name in knowledge.classes
-        ]
-        return any(
-            all(
-                text is None or knowledge.selectors.matches(text, device) is not False
-                for text in (*knowledge.classes[request.class_name].selectors, *request.selectors)
-            )
-            for request in requests
-            for device in self._devices.get(pool, ())
         )
 
     def _explain(self, placement: Placement) -> tuple[Reason, ...]:
@@ -202,9 +158,6 @@ class _Run:
                 found.setdefault(claim_key(claim), placement)
         return found
 
-    def _build_placer(self) -> Placer:
-        return Placer(self._allocator, self._nodes, self._claims)
-
     def _keep(self, answer: ClaimAnswer) -> None:
         """Of a claim that several share, what became of it with the first of them that brought it devices."""
         known = self._answers.get((answer.namespace, answer.name))
@@ -229,18 +182,6 @@ class _Run:
             allocation=allocation,
             reasons=() if allocation is not None else own,
         )
-
-
-_MORE: Final = Reason(
-    kind="node",
-    line="devices reach every node, and no Node objects were given: whether another one is open isn't known",
-    hint=GIVE_NODES,
-)
-_BLIND: Final = Reason(
-    kind="node",
-    line="slices select nodes by labels, and no Node objects were given: whose devices those are isn't known",
-    hint=GIVE_NODES,
-)
 
 
 def _list_otherwise(claims: Iterable[ClaimAnswer], released: Mapping[ClaimKey, Placement]) -> tuple[str, ...]:
@@ -275,12 +216,7 @@ def _judge(placement: Placement) -> ClaimOutcome:
         return "gaveUp"
     if placement.error is not None or placement.subject.is_refused:
         return "error"
-    return "gaveUp" if any(map(_is_unknown, placement.answers.values())) else "unsatisfied"
-
-
-def _is_unknown(answer: Outcome | Barred) -> bool:
-    """Whether it isn't known if the node could serve the subject."""
-    return isinstance(answer, GaveUp) or (isinstance(answer, Barred) and answer.is_unknown)
+    return "gaveUp" if placement.is_unknown else "unsatisfied"
 
 
 def _answer_running(subject: Subject) -> SubjectAnswer:

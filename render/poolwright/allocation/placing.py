@@ -16,7 +16,7 @@ from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.held import Held, PoolId
 from poolwright.allocation.node_selector import NodeSelectorError, is_undecided, matches_affinity, matches_node_selector
 from poolwright.allocation.node_taints import UNSCHEDULABLE, find_untolerated
-from poolwright.allocation.outcome import Allocated, AttemptError, NotAllocated, Outcome
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated, Outcome
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
 
@@ -48,6 +48,13 @@ class Placement:
     def is_placed(self) -> bool:
         """Whether every claim has its devices, on a node that is open to the pod."""
         return self.node is not None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether of some node it isn't known if it could serve the subject."""
+        return any(
+            isinstance(one, GaveUp) or (isinstance(one, Barred) and one.is_unknown) for one in self.answers.values()
+        )
 
     @property
     def error(self) -> tuple[str, AttemptError] | None:

@@ -237,8 +237,7 @@ class _Explanation:
             for name, answer in self._placement.answers.items()
             if isinstance(answer, Barred) and answer.claim is not None
         }
-        answers = self._placement.answers.values()
-        if any(isinstance(one, GaveUp) or (isinstance(one, Barred) and one.is_unknown) for one in answers):
+        if self._placement.is_unknown:
             return  # only where no node can serve the pod
         found = {claim_key(claim): claim for claim in self._placement.subject.claims}
         for key in dict.fromkeys(away.values()):
