@@ -1,4 +1,4 @@
-"""The fleet benchmark measures what it says: its project is valid, its peers print the same, its report holds together.
+"""The benchmarks measure what they say: projects are valid, peers print the same, reports hold together.
 
 No figure is judged here: on a slow machine they are others.
 """
@@ -118,3 +118,15 @@ def test_allocating_is_compared_with_upstream() -> None:
     part = report["parts"][-1]
     ours, peer = (part["medians"][name]["cpu_s"] for name in ("ours", "upstream's"))
     assert part["ratios"]["ours"]["cpu"][1] == pytest.approx(ours / peer, rel=0.02, abs=0.01)
+
+
+def test_verdicts_are_compared_with_one_plan() -> None:
+    argv = [sys.executable, str(BENCHMARKS / "plan.py"), "--world=sizes", "--divide=250", "--runs=1"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    title, judged, lost = run.stdout.splitlines()
+    # 20 workloads of one replica on five nodes of 8, and more of them for the first product than its one node holds.
+    assert title.startswith("sizes, 5 nodes, 20 pods; ")
+    assert "'order-dependent'" in title
+    assert judged.startswith("  one plan ")
+    assert lost.startswith("  every node lost / verdicts ")
