@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema_rs
 import pytest
 
-from fleet import FLEET, ROOT
+from fleet import FLEET, ROOT, copy_fleet
 from poolwright.plan.answer import say_counts
 from poolwright.plan.plan_schema import plan_schema
 from poolwright.plan.verdict import Count, Verdict, Word, exactly
@@ -85,6 +86,17 @@ def test_the_example_fleet() -> None:
         'request gpu: 37 devices on 9 nodes: 32 fail type == "gpu" (have mig), '
         '5 fail architecture == "Hopper" (have Ampere); 0 left, 4 wanted'
     )
+
+
+def test_nodes_without_a_zone_are_said(tmp_path: Path) -> None:
+    copy_fleet(tmp_path)
+    inventory = tmp_path / "fleet" / "inventory" / "east.yaml"
+    text = inventory.read_text(encoding="utf-8")
+    inventory.write_text(text.replace("topology.kubernetes.io/zone", "example.com/zone"), encoding="utf-8")
+    asked = ("plan", "--project", str(tmp_path / "fleet"), "--cluster", "east")
+    said = "no loss of a zone takes the nodes without a zone label: 2 of 9"
+    for losses, is_said in (((), False), (("--loss", "node"), False), (("--loss", "zone"), True)):
+        assert (said in run(*asked, *losses, folder=ROOT).stdout) == is_said
 
 
 def test_what_changes_nothing_is_said_in_one_line() -> None:

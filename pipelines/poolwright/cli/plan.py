@@ -66,5 +66,6 @@ def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, losses
         raise SpecError(errors)
     demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
     judgement = judge(demand)
-    lost = tuple(loss for thing in dict.fromkeys(losses) for loss in judge_losses(demand, thing, judgement))
-    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judgement, losses=lost)
+    asked = tuple(dict.fromkeys(losses))
+    lost = tuple(loss for thing in asked for loss in judge_losses(demand, thing, judgement))
+    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judgement, asked=asked, losses=lost)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
-from poolwright.plan.loss import Loss
+from poolwright.plan.loss import Loss, Thing
 from poolwright.plan.verdict import Judgement, Verdict
 
 
@@ -19,14 +19,15 @@ class ClusterAnswer:
     cluster: ClusterPlan
     demand: Demand
     judgement: Judgement
-    losses: tuple[Loss, ...] = ()  # those that were asked for
+    asked: tuple[Thing, ...] = ()  # of which the loss was asked for
+    losses: tuple[Loss, ...] = ()
 
     @property
     def assumptions(self) -> Assumptions:
         """What the verdicts rest on."""
         return Assumptions(
             modelled=tuple(_list_modelled(self.cluster, self.demand)),
-            assumed=tuple(_list_assumed(self.cluster, self.demand)),
+            assumed=tuple(_list_assumed(self.cluster, self.demand, self.asked)),
         )
 
     @property
@@ -71,12 +72,17 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
         yield f"what {len(demand.held)} claims hold, none of which departs"
 
 
-def _list_assumed(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
+def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[Thing]) -> Iterator[str]:
     yield "CPU, memory, volumes and ports of nodes leave room for the pods"
     yield "nothing but these workloads uses the devices; drivers are healthy and slices current"
     yield "nothing is preempted, nodes are not added, admission lets the pods in"
     if cluster.planned_nodes:
         yield "planned nodes publish what the facts say of such hardware"
+    zoneless = sum(node.zone is None for node in cluster.nodes)
+    if "zone" in asked and zoneless:
+        yield f"no loss of a zone takes the nodes without a zone label: {zoneless} of {len(cluster.nodes)}"
+    if "device" in asked:
+        yield "a device is lost alone, a partition too: the others of its GPU stay"
     for one in demand.workloads:
         if one.unjudged:
             yield f"{one.title} has {', '.join(one.unjudged)}, which are not looked at"

@@ -48,8 +48,12 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
 
 def _say_word(verdict: Verdict, demand: Demand) -> str:
     reserved = any(one.title == verdict.workload and one.is_reservation for one in demand.workloads)
-    said = f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
-    return f"{said}, reserved" if reserved else said
+    return f"{_qualify(verdict)}, reserved" if reserved else _qualify(verdict)
+
+
+def _qualify(verdict: Verdict) -> str:
+    """The word; a yes is about devices alone, and says so."""
+    return f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
 
 
 def _list_details(verdict: Verdict) -> Iterator[str]:
@@ -96,7 +100,7 @@ def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
 def _say_change(change: Change) -> Iterator[str]:
     """A verdict before and after, and why nothing of it is left, if so."""
     before, after = change.before, change.after
-    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {after.word}"
+    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {_qualify(after)}"
     if after.word == "unsatisfied" and not after.at_best.most:
         yield from (f"  {line}" for line in after.reasons)
 
