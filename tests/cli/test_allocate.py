@@ -42,7 +42,7 @@ GENERAL = (
     "slices are current, drivers are healthy, nothing else holds their devices; "
     "nothing is preempted, nodes are not added, admission lets the pods in\n"
 )
-NO_NODES = "no Node objects were given: nodes are those that slices name, without labels, taints or device plugins; "
+NO_NODES = "no Node objects were given: nodes are those that something names, without taints and device plugins; "
 TWO = [WHOLE, slice_of("node-a", gpu(0))]
 ONE_FITS = (
     "ResourceClaim inference/a: allocated on node-a\n"
