@@ -25,7 +25,7 @@ from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device, Placement, ResourceSlice
 from poolwright.plan.demand import Demand, Workload, build_subjects
 from poolwright.plan.engine import judge
-from poolwright.plan.loss import judge_losses
+from poolwright.plan.what_if.loss import judge_losses
 
 T = TypeVar("T")
 

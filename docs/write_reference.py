@@ -12,7 +12,7 @@ from poolwright.allocation.answer_schema import answer_schema
 from poolwright.catalog.facts import FACT_TABLES
 from poolwright.catalog.tables.cells import build_cells
 from poolwright.files.facts import read_facts
-from poolwright.plan.plan_schema import plan_schema
+from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.specs.codes import CODES
 from poolwright.specs.report import finding_list_schema
 from poolwright.specs.scalar import FORMATS

@@ -10,12 +10,12 @@ import pytest
 from oracles import MAX_ORDERS, Truth, all_packings, count_orders, try_allocator, try_packings, walk_with_departures
 from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 
-from poolwright.plan import general, market, single
-from poolwright.plan.context import Step
+from poolwright.plan.methods import general, market, single
+from poolwright.plan.methods.context import Step
 from poolwright.plan.engine import judge
-from poolwright.plan.kinds import Field
+from poolwright.plan.methods.kinds import Field
 from poolwright.plan.replay import Replay
-from poolwright.plan.uniform import Room
+from poolwright.plan.methods.uniform import Room
 from poolwright.plan.verdict import Judgement, Witness
 
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by.
@@ -111,7 +111,7 @@ def test_planted_errors_are_caught(error: str, monkeypatch: pytest.MonkeyPatch) 
             numbers = true_count(of, entry)
             return replace(numbers, at_best=numbers.always)
 
-        monkeypatch.setattr("poolwright.plan.exact.count_entry", count)
+        monkeypatch.setattr("poolwright.plan.methods.exact.count_entry", count)
     else:
 
         def others(of: market.Market, entry: market.Entry) -> int:

@@ -18,9 +18,9 @@ from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
-from poolwright.plan.loss import Thing, judge_losses
-from poolwright.plan.plan_json import render_plan_json
-from poolwright.plan.plan_text import render_plan_text
+from poolwright.plan.what_if.loss import Thing, judge_losses
+from poolwright.plan.report.plan_json import render_plan_json
+from poolwright.plan.report.plan_text import render_plan_text
 from poolwright.specs.finding import SpecError
 from poolwright.specs.resolve import resolve_cluster
 

@@ -33,7 +33,7 @@ def _schema(kind: str) -> Schema:
 
         return answer_schema()
     if kind == PLAN:
-        from poolwright.plan.plan_schema import plan_schema
+        from poolwright.plan.report.plan_schema import plan_schema
 
         return plan_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)

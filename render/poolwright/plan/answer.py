@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
-from poolwright.plan.loss import Loss, Thing
+from poolwright.plan.what_if.loss import Loss, Thing
 from poolwright.plan.verdict import Judgement, Verdict
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from poolwright.plan.context import Step
-from poolwright.plan.kinds import Field
+from poolwright.plan.methods.context import Step
+from poolwright.plan.methods.kinds import Field
 
 Counts = tuple[int, ...]  # pods by kind
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
-from poolwright.plan.loss import Loss
+from poolwright.plan.what_if.loss import Loss
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 
 API_VERSION: Final = "poolwright.dev/v1alpha1"

@@ -7,7 +7,7 @@ from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer, say_counts
 from poolwright.plan.demand import Demand
-from poolwright.plan.loss import Change, Loss
+from poolwright.plan.what_if.loss import Change, Loss
 from poolwright.plan.verdict import Contest, Judgement, Replays, Verdict, Witness
 
 _REPLAYS: Final[dict[Replays, str]] = {

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence, Set
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
-from poolwright.plan.context import Step
-from poolwright.plan.flow import UNBOUNDED, Flow
-from poolwright.plan.kinds import Field, Kind
-from poolwright.plan.market import SINK, SOURCE
+from poolwright.plan.methods.context import Step
+from poolwright.plan.methods.flow import UNBOUNDED, Flow
+from poolwright.plan.methods.kinds import Field, Kind
+from poolwright.plan.methods.market import SINK, SOURCE
 
 Takers = tuple[tuple[int, int], ...]  # of a device: kinds and which of their asks
 

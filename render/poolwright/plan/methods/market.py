@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from poolwright.allocation.held import DeviceId
-from poolwright.plan.flow import UNBOUNDED, Flow
+from poolwright.plan.methods.flow import UNBOUNDED, Flow
 
 SOURCE, SINK = 0, 1
 

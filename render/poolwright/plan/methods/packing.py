@@ -9,7 +9,7 @@ from dataclasses import field as made
 from heapq import heapify, heappop, heapreplace
 
 from poolwright.allocation.allocator import Allocator
-from poolwright.plan.kinds import Field, Kind
+from poolwright.plan.methods.kinds import Field, Kind
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Witness
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.subject import claim_key
-from poolwright.plan.acceptance import Shape
-from poolwright.plan.context import Context
+from poolwright.plan.methods.acceptance import Shape
+from poolwright.plan.methods.context import Context
 
 MANY: Final = 400  # pods of a part that is large
 

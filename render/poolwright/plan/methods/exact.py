@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from poolwright.plan.context import Context
-from poolwright.plan.market import Entry, Market
-from poolwright.plan.single import (
+from poolwright.plan.methods.context import Context
+from poolwright.plan.methods.market import Entry, Market
+from poolwright.plan.methods.single import (
     Numbers,
     count_entry,
     find_hall_sets,

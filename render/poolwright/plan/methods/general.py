@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from poolwright.plan.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
-from poolwright.plan.context import Context
-from poolwright.plan.exact import Part, choose_word
-from poolwright.plan.kinds import Field, build_field
-from poolwright.plan.packing import find_worst, list_orders, pack_all, pack_alone
-from poolwright.plan.uniform import Room, find_fewest, find_most, list_rooms
+from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
+from poolwright.plan.methods.context import Context
+from poolwright.plan.methods.exact import Part, choose_word
+from poolwright.plan.methods.kinds import Field, build_field
+from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone
+from poolwright.plan.methods.uniform import Room, find_fewest, find_most, list_rooms
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
 MAX_STEPS: Final = 60_000  # states that the exact searches of a part visit, each its share

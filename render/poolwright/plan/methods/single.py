@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolwright.plan.market import SOURCE, Entry, Handed, Market
+from poolwright.plan.methods.market import SOURCE, Entry, Handed, Market
 from poolwright.plan.verdict import Contest
 
 EXAMPLES = 4  # devices that a contest names
