@@ -10,8 +10,8 @@ from plan_world import Want, World, demand_of, draw_mixed, draw_singles
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge
-from poolwright.plan.what_if.loss import Loss, judge_losses
 from poolwright.plan.verdict import Verdict
+from poolwright.plan.what_if.loss import Loss, judge_losses
 
 
 def count_names(losses: Iterable[Loss]) -> dict[str, Loss]:

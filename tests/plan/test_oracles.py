@@ -10,12 +10,12 @@ import pytest
 from oracles import MAX_ORDERS, Truth, all_packings, count_orders, try_allocator, try_packings, walk_with_departures
 from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 
+from poolwright.plan.engine import judge
 from poolwright.plan.methods import general, market, single
 from poolwright.plan.methods.context import Step
-from poolwright.plan.engine import judge
 from poolwright.plan.methods.kinds import Field
-from poolwright.plan.replay import Replay
 from poolwright.plan.methods.uniform import Room
+from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Judgement, Witness
 
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by.

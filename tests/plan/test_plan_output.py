@@ -9,8 +9,8 @@ import jsonschema_rs
 import pytest
 
 from fleet import FLEET, ROOT, copy_fleet
-from poolwright.plan.answer import say_counts
 from poolwright.plan.report.plan_schema import plan_schema
+from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Count, Verdict, Word, exactly
 from run_poolwright import run
 

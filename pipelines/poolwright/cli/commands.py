@@ -219,9 +219,9 @@ def plan(project: str, cluster: str | None, form: Any, losses: Any) -> int:
     Each is counted at its peak: maxReplicas and surge. 6/6 is served in every order, 3-6/6 depends on who comes first,
     `at most 4/6` in no order, and ? is not known. About devices only.
     """
-    from poolwright.cli.plan import run_plan
+    from poolwright.cli.plan import PlanOptions, run_plan
 
-    return run_plan(project, cluster, form, losses)
+    return run_plan(PlanOptions(project=project, cluster=cluster, form=form, losses=losses))
 
 
 @cli.command(cls=_Command, example="poolwright schema Envelope")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from poolwright.allocation.gated_fields import strip_gated
@@ -18,31 +18,39 @@ from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
-from poolwright.plan.what_if.loss import Thing, judge_losses
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
+from poolwright.plan.what_if.loss import Thing, judge_losses
 from poolwright.specs.finding import SpecError
 from poolwright.specs.resolve import resolve_cluster
 
 Format = Literal["text", "json"]
 
 
-def run_plan(project: str, cluster: str | None, form: Format, losses: Sequence[Thing] = ()) -> int:
-    """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """What was asked for."""
 
-    losses: things of which each one's loss is judged too.
-    """
-    loaded = load_project(find_project(project))
+    project: str  # the folder
+    cluster: str | None = None  # None: all
+    form: Format = "text"
+    losses: tuple[Thing, ...] = ()  # of which each one's loss is judged too
+
+
+def run_plan(options: PlanOptions) -> int:
+    """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer."""
+    loaded = load_project(find_project(options.project))
     inventories = read_inventories(loaded)
     errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
     if errors:
         raise SpecError(errors)
     known = [one.name for one in loaded.specs.project.value.spec.clusters]
+    cluster = options.cluster
     if cluster is not None and cluster not in known:
         say(f"poolwright: --cluster: there is no such cluster; known: {', '.join(sorted(known))}\n", error=True)
         return 2
-    answers = [_judge(loaded, name, inventories.get(name), losses) for name in known if cluster in (None, name)]
-    if form == "json":
+    answers = [_judge(loaded, name, inventories.get(name), options) for name in known if cluster in (None, name)]
+    if options.form == "json":
         say(render_plan_json(answers))
     else:
         for line in render_plan_text(answers):
@@ -51,7 +59,7 @@ def run_plan(project: str, cluster: str | None, form: Format, losses: Sequence[T
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, losses: Sequence[Thing]) -> ClusterAnswer:
+def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, options: PlanOptions) -> ClusterAnswer:
     on = resolve_cluster(loaded.specs, name)[0]
     if on is None:
         raise AssertionError(f"{name}: load_project says so")
@@ -66,6 +74,6 @@ def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, losses
         raise SpecError(errors)
     demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
     judgement = judge(demand)
-    asked = tuple(dict.fromkeys(losses))
+    asked = tuple(dict.fromkeys(options.losses))
     lost = tuple(loss for thing in asked for loss in judge_losses(demand, thing, judgement))
     return ClusterAnswer(cluster=cluster, demand=demand, judgement=judgement, asked=asked, losses=lost)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
-from poolwright.plan.what_if.loss import Loss, Thing
 from poolwright.plan.verdict import Judgement, Verdict
+from poolwright.plan.what_if.loss import Loss, Thing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +41,6 @@ class ClusterAnswer:
         if self.judgement.shortfall.least > 0 or any(one.word in ("unsatisfied", "error") for one in verdicts):
             return 1
         return 2 if any(one.word == "undecided" and one.at_best.least < one.replicas for one in verdicts) else 0
-
-
-def say_counts(verdict: Verdict) -> str:
-    """`4/4`, `3-6/6`, `at most 4/6`, `2-?/6`: the replicas that every order serves, up to those that some does."""
-    always, best, replicas = verdict.always, verdict.at_best, verdict.replicas
-    match verdict.word:
-        case "always-fits":
-            return f"{replicas}/{replicas}"
-        case "order-dependent":
-            return f"{always.least}-{best.least}/{replicas}"
-        case "unsatisfied":
-            return f"at most {best.most}/{replicas}"
-        case "undecided":
-            return f"{always.least}-{'?' if best.least < replicas else best.least}/{replicas}"
-        case "error":
-            return f"?/{replicas}"
 
 
 def _is_reserved(demand: Demand, verdict: Verdict) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from poolwright.allocation.held import DeviceId
-from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.demand import Demand
+from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.exact import Part, judge_singles
 from poolwright.plan.methods.general import judge_mixed
 from poolwright.plan.verdict import Count, Judgement, Verdict, exactly

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
-from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.demand import Demand
+from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.methods.market import Handed
 from poolwright.plan.replay import Replay, reorder
 from poolwright.plan.verdict import Landing, Move, Witness

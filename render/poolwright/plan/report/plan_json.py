@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from poolwright.plan.answer import ClusterAnswer, say_counts
-from poolwright.plan.what_if.loss import Loss
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
+from poolwright.plan.what_if.loss import Loss
 
 API_VERSION: Final = "poolwright.dev/v1alpha1"
 KIND: Final = "FitPlan"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import get_args
 
 from poolwright.plan.demand import Scenario
-from poolwright.plan.what_if.loss import Thing
 from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.verdict import Method, Replays, Word
+from poolwright.plan.what_if.loss import Thing
 from poolwright.specs.schema_parts import (
     DIALECT,
     SchemaPart,

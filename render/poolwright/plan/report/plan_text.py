@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
-from poolwright.plan.answer import ClusterAnswer, say_counts
+from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.demand import Demand
+from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
+from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Change, Loss
-from poolwright.plan.verdict import Contest, Judgement, Replays, Verdict, Witness
 
-_REPLAYS: Final[dict[Replays, str]] = {
-    "now": "with devices as they are published now",
-    "after-reordering-or-restart": "once a driver publishes its devices in another order",
-    "not-replayed": "a packing: no order was found in which the allocator does so",
-}
-MAX_MOVES = 6  # of a witness that are shown
 MAX_NAMES = 3  # of things that are lost alike
 
 
@@ -28,8 +22,8 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     cluster, judgement = answer.cluster, answer.judgement
     devices = sum(len(one.devices) for one in cluster.slices)
     yield (
-        f"{cluster.name}: Kubernetes {cluster.minor}, {answer.demand.scenario}; {_count(len(cluster.nodes), 'node')} "
-        f"({cluster.planned_nodes} planned), {_count(devices, 'device')}"
+        f"{cluster.name}: Kubernetes {cluster.minor}, {answer.demand.scenario}; {count_of(len(cluster.nodes), 'node')} "
+        f"({cluster.planned_nodes} planned), {count_of(devices, 'device')}"
     )
     names = max((len(one.workload) for one in judgement.verdicts), default=0)
     counts = max((len(say_counts(one)) for one in judgement.verdicts), default=0)
@@ -48,12 +42,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
 
 def _say_word(verdict: Verdict, demand: Demand) -> str:
     reserved = any(one.title == verdict.workload and one.is_reservation for one in demand.workloads)
-    return f"{_qualify(verdict)}, reserved" if reserved else _qualify(verdict)
-
-
-def _qualify(verdict: Verdict) -> str:
-    """The word; a yes is about devices alone, and says so."""
-    return f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
+    return f"{say_word(verdict)}, reserved" if reserved else say_word(verdict)
 
 
 def _list_details(verdict: Verdict) -> Iterator[str]:
@@ -61,14 +50,7 @@ def _list_details(verdict: Verdict) -> Iterator[str]:
         return
     yield from verdict.reasons
     if verdict.word == "order-dependent" and verdict.worst is not None:
-        yield _say_witness(verdict.worst, verdict)
-
-
-def _say_witness(witness: Witness, verdict: Verdict) -> str:
-    shown = [f"{move.workload}#{move.replica} on {move.node}" for move in witness.moves[:MAX_MOVES]]
-    more = f" and {len(witness.moves) - MAX_MOVES} more" if len(witness.moves) > MAX_MOVES else ""
-    left = verdict.replicas - witness.placed
-    return f"left out {left} after: {', '.join(shown)}{more} ({_REPLAYS[witness.replays]})"
+        yield say_witness(verdict.worst, verdict.replicas)
 
 
 def _say_contest(contest: Contest) -> str:
@@ -93,17 +75,13 @@ def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
     least, was = loss.shortfall.least, before.shortfall.least
     if not loss.changes and least <= was:
         return ("every verdict stays",)
-    short = f"at least {_count(least, 'replica')} without devices, whatever the order"
+    short = f"at least {count_of(least, 'replica')} without devices, whatever the order"
     return (short if least > was else "verdicts change", *(line for one in loss.changes for line in _say_change(one)))
 
 
 def _say_change(change: Change) -> Iterator[str]:
     """A verdict before and after, and why nothing of it is left, if so."""
     before, after = change.before, change.after
-    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {_qualify(after)}"
+    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {say_word(after)}"
     if after.word == "unsatisfied" and not after.at_best.most:
         yield from (f"  {line}" for line in after.reasons)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -13,9 +13,9 @@ from typing import Literal
 
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import Device, ResourceSlice
-from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge_context, split
+from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.verdict import Count, Judgement, Verdict
 from poolwright.plan.why import explain_nowhere
 
