@@ -23,7 +23,7 @@ def eight(node: int) -> tuple[int, ...]:
 ALL_16 = frozenset(range(16))
 TWO_NODES = (eight(0), eight(1))
 Said = list[tuple[str, str, str, str]]  # word, always, at best, method
-FLOW, BLOCKING, UNIFORM, BRACKET = "single-device flow", "blocking flow", "uniform nodes", "bounds and witnesses"
+FLOW, BLOCKING, SEARCH, BRACKET = "single-device flow", "blocking flow", "node search", "bounds and witnesses"
 METHODS: dict[str, tuple[World, Said, str]] = {
     "one-device-each-and-enough": (
         World(((0, 1), (2,)), (Want(2, (frozenset({0, 1}),)), Want(1, (frozenset({2}),)))),
@@ -51,7 +51,7 @@ METHODS: dict[str, tuple[World, Said, str]] = {
     ),
     "three-singles-do-not": (
         World(((0, 1, 2, 3),), (Want(1, (frozenset(range(4)),), 2), Want(3, (frozenset(range(3)),)))),
-        [("order-dependent", "0", "1", BLOCKING), ("order-dependent", "1", "3", BRACKET)],
+        [("order-dependent", "0", "1", BLOCKING), ("order-dependent", "1", "3", SEARCH)],
         "1",
     ),
     # Three others of four GPUs fill a node and a half: a place of four is always left.
@@ -62,12 +62,12 @@ METHODS: dict[str, tuple[World, Said, str]] = {
     ),
     "one-single-splits-a-node-of-eight": (
         World(TWO_NODES, (Want(2, (ALL_16,), 8), Want(1, (ALL_16,)))),
-        [("order-dependent", "1", "2", UNIFORM), ("order-dependent", "0", "1", UNIFORM)],
+        [("order-dependent", "1", "2", SEARCH), ("order-dependent", "0", "1", SEARCH)],
         "1",
     ),
     "threes-waste-two-of-eight": (
         World(TWO_NODES, (Want(5, (ALL_16,), 3),)),
-        [("unsatisfied", "4", "4", UNIFORM)],
+        [("unsatisfied", "4", "4", SEARCH)],
         "1",
     ),
 }
@@ -212,7 +212,7 @@ def test_partitions_of_one_device() -> None:
         ("order-dependent", "0", "1"),
         ("order-dependent", "0", "1"),
     ]
-    assert str(found.shortfall) == "0-1"
+    assert str(found.shortfall) == "1"
     assert [one.word for one in judge(replace(demand, workloads=(takes("half", 2),))).verdicts] == ["always-fits"]
     assert [one.word for one in judge(replace(demand, workloads=(takes("half", 3),))).verdicts] == ["unsatisfied"]
     # Where only halves are asked for, their counters can't be short.

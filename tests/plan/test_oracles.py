@@ -14,7 +14,7 @@ from poolwright.plan.engine import judge
 from poolwright.plan.methods import general, market, single
 from poolwright.plan.methods.context import Step
 from poolwright.plan.methods.kinds import Field
-from poolwright.plan.methods.uniform import Room
+from poolwright.plan.methods.node_search import NodeSearch
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Judgement, Witness
 
@@ -55,6 +55,28 @@ def test_alternatives_are_private() -> None:
         assert all(x <= y for x, y in zip(a.always, b.always, strict=True)), seed
 
 
+@pytest.fixture
+def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts by bounds and carried out orders alone, as in parts that are too large for a search."""
+    monkeypatch.setattr(general, "build_node_search", lambda field: None)
+
+
+def test_search_is_exact() -> None:
+    """Where all that nodes may hold is listed, what is always served is known, and most of what is best."""
+    wrong = []
+    words: Counter[str] = Counter()
+    for seed in range(COUNT):
+        world = draw_partitions(seed) if seed % 3 == 0 else draw_mixed(seed)
+        found, truth = judge(demand_of(world)), try_packings(world)
+        words.update(one.word for one in found.verdicts)
+        exact = [str(one.always) == str(true) for one, true in zip(found.verdicts, truth.always, strict=True)]
+        if find_lies(found, truth, is_exact=False) or check_witnesses(world, found) or not all(exact):
+            wrong.append(seed)
+    assert wrong == []
+    assert words["undecided"] * 50 < sum(words.values())
+
+
+@pytest.mark.usefixtures("no_search")
 def test_brackets_hold_the_truth() -> None:
     wrong = []
     words: Counter[str] = Counter()
@@ -70,6 +92,7 @@ def test_brackets_hold_the_truth() -> None:
     assert words["undecided"] * 20 < sum(words.values())
 
 
+@pytest.mark.usefixtures("no_search")
 def test_brackets_hold_the_truth_of_partitions() -> None:
     wrong = []
     for seed in range(COUNT):
@@ -146,16 +169,18 @@ def test_planted_errors_in_bounds_are_caught(error: str, monkeypatch: pytest.Mon
         bound = general.bound_alone
         monkeypatch.setattr(general, "bound_alone", lambda field, kind: max(0, bound(field, kind) - 1))
     elif error == "search one too high":
-        find = general.find_fewest
+        find = NodeSearch.find_fewest
 
-        def found(field: Field, rooms: list[Room], at: int, *, max_steps: int) -> tuple[int, list[Step]] | None:
-            fewest = find(field, rooms, at, max_steps=max_steps)
-            return fewest and (min(field.kinds[at].count, fewest[0] + 1), fewest[1])
+        def found(search: NodeSearch, kind: int) -> tuple[int, list[Step]]:
+            fewest, steps = find(search, kind)
+            return min(search.field.kinds[kind].count, fewest + 1), steps
 
-        monkeypatch.setattr(general, "find_fewest", found)
+        monkeypatch.setattr(NodeSearch, "find_fewest", found)
     else:
         short = general.bound_shortfall
         monkeypatch.setattr(general, "bound_shortfall", lambda field, most: short(field, most) + 1)
+    if error != "search one too high":
+        monkeypatch.setattr(general, "build_node_search", lambda field: None)
     caught = 0
     for seed in range(80):
         world = draw_mixed(seed)

@@ -18,7 +18,7 @@ Replays = Literal["now", "after-reordering-or-restart", "not-replayed"]
 Method = Literal[
     "single-device flow",  # exact: every pod it competes with takes one device for itself
     "blocking flow",  # exact: one pod of several devices against pods of one
-    "uniform nodes",  # exact: on each node every free device is as good as another
+    "node search",  # exact: everything that each node may hold was listed
     "alone",  # no node can serve it, or nobody competes with it
     "bounds and witnesses",  # a proof from above and below, each side by relaxation or by a replayed order
     "not judged",  # something that it goes by isn't modelled, or a selector fails

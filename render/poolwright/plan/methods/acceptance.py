@@ -33,6 +33,15 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A request, or one alternative of it, by clause alone: without what ties it to others."""
+
+    alternative: str = ""  # its name; "" for a request without any
+    count: int | None  # devices; None: all that are accepted on the node
+    accepted: frozenset[DeviceId]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """What a pod needs, as far as bounds and exact methods go by it."""
 
@@ -42,6 +51,7 @@ class Shape:
     is_exclusive: bool = False  # taking a device leaves all others as they were
     needs_nothing: bool = False  # all its claims have devices, and `on_node` names the nodes that can use them
     asks: tuple[Ask, ...] = ()
+    options: tuple[tuple[Option, ...], ...] = ()  # by request of the new claims
     on_node: dict[str, frozenset[DeviceId]] = field(
         default_factory=dict
     )  # by node that may serve it, all that some ask takes
@@ -91,7 +101,7 @@ class Acceptance:
         self.candidates: dict[DeviceId, Candidate] = {}
         self.nodes_of: dict[DeviceId, list[str]] = {}
         self.held = [claim.allocation for claim in demand.held if claim.allocation is not None]
-        self._features = demand.features
+        self.features = demand.features
         self._free = Allocator([_drop_charges(one) for one in demand.slices], demand.classes, demand.features)
         self._shapes: dict[str, Shape] = {}
         self._asks: dict[str, tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]] = {}
@@ -100,7 +110,7 @@ class Acceptance:
 
     def build_held(self) -> Held:
         """What is held at the start, to be added to."""
-        held = Held(self._features)
+        held = Held(self.features)
         for allocation in self.held:
             held.add(allocation)
         return held
@@ -120,7 +130,7 @@ class Acceptance:
             for device in shape.accepted:
                 if self.candidates[device].charges:
                     charged.setdefault(device[:2], set()).add(device)
-        if not charged or self._features.compatibility_groups:
+        if not charged or self.features.compatibility_groups:
             return tuple(shapes)
         held = self.build_held()
         pools = {pool.id: pool for node in self.nodes for pool in self.allocator.pools(node).pools}
@@ -168,10 +178,12 @@ class Acceptance:
             return Shape(key=key, **failing)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
+        options: list[tuple[Option, ...]] = []
         alternatives: set[tuple[str, DeviceId]] = set()
         for claim, entry in requests:
             found, given, problem = self._ask(pod, nodes, claim if single else _loosen(claim, entry))
             asks.append(_build_ask(entry, found.values()))
+            options.append(self._list_options(pod, nodes, claim, entry, asks[-1].accepted))
             alternatives |= given
             if problem:
                 failing.setdefault("risk", problem)
@@ -186,10 +198,24 @@ class Acceptance:
             is_exclusive=is_exclusive,
             needs_nothing=not requests,
             asks=tuple(ask for ask in asks if ask.most),
+            options=tuple(options),
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
             alternatives=frozenset(alternatives),
             **failing,
         )
+
+    def _list_options(
+        self, pod: Subject, nodes: Sequence[Node], claim: Claim, entry: ClaimRequest, accepted: frozenset[DeviceId]
+    ) -> tuple[Option, ...]:
+        """Each alternative of a request with the devices that it takes, if there are several."""
+        if entry.exactly is not None:
+            return (_build_option(entry.exactly, "", accepted),)
+        found = []
+        for one in entry.first_available:
+            own = replace(entry, first_available=(one,))
+            devices = self._ask(pod, nodes, _loosen(claim, own))[0].values()
+            found.append(_build_option(one, one.name, frozenset().union(*devices)))
+        return tuple(found)
 
     def _try_nodes(self, nodes: Sequence[Node], claims: Sequence[Claim]) -> tuple[list[Node], _Failing]:
         """The nodes that may ever serve the pod, and what ends an attempt on the first that does end it.
@@ -252,8 +278,8 @@ class Acceptance:
 
     def _is_divisible(self, device: Device) -> bool:
         """Whether giving a device leaves more, or less, than all others as they were."""
-        shared = device.allow_multiple_allocations and self._features.consumable_capacity
-        return shared or bool(device.consumes and self._features.partitionable_devices)
+        shared = device.allow_multiple_allocations and self.features.consumable_capacity
+        return shared or bool(device.consumes and self.features.partitionable_devices)
 
 
 def _is_one(request: Request) -> bool:
@@ -288,6 +314,11 @@ def _build_ask(entry: ClaimRequest, found: Iterable[frozenset[DeviceId]]) -> Ask
             least.append(0)
             most.append(max(map(len, by_node), default=0))
     return Ask(least=min(least), most=max(most), accepted=accepted)
+
+
+def _build_option(request: Request, alternative: str, accepted: frozenset[DeviceId]) -> Option:
+    count = request.count if request.mode == EXACT_COUNT else None
+    return Option(alternative=alternative, count=count, accepted=accepted)
 
 
 def _loosen(claim: Claim, entry: ClaimRequest) -> Claim:

@@ -228,7 +228,7 @@ def plan_blocking(field: Field, at: int) -> list[Step]:
         flow.add_edge(SOURCE, 2 + index, kind.count)
         for place, (device, node) in enumerate(devices):
             if device in kind.shape.accepted:
-                step = Step(kind.workload, kind.pod, node, device)
+                step = Step(kind.workload, kind.pod, node, (device,))
                 edges.append((flow.add_edge(2 + index, first + place, 1), step))
     for place, (_, node) in enumerate(devices):
         flow.add_edge(first + place, top[node], 1)

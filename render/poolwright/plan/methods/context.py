@@ -22,7 +22,7 @@ class Step:
     workload: int
     pod: int
     node: str
-    device: DeviceId | None = None  # that it is meant to get
+    devices: tuple[DeviceId, ...] = ()  # that it is meant to get, sorted; none: whichever it gets
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Context:
         for entry, device in handed:
             on_node = self.shapes[entry.workload][entry.pod].on_node
             node = next(name for name in self.acceptance.nodes_of[device] if device in on_node.get(name, ()))
-            steps.append(Step(entry.workload, entry.pod, node, device))
+            steps.append(Step(entry.workload, entry.pod, node, (device,)))
         return steps
 
     def list_landings(self, workload: int) -> tuple[Landing, ...]:
@@ -65,7 +65,7 @@ class Context:
 
         steps: of all others' pods, and of the workload's own; those of its own that still fit are added.
         """
-        by_rank = sorted(steps, key=lambda step: self.ranks.get(step.device, 0) if step.device else 0)
+        by_rank = sorted(steps, key=lambda step: [self.ranks.get(device, 0) for device in step.devices])
         partly: Witness | None = None
         for order in (by_rank, list(steps), list(reversed(steps))):
             witness = self.run(order, self.acceptance.allocator, workload, pod)
@@ -73,7 +73,7 @@ class Context:
                 return witness
             if witness.placed < replicas and (partly is None or witness.placed < partly.placed):
                 partly = witness
-        first = [step.device for step in steps if step.device is not None]
+        first = [device for step in steps for device in step.devices]
         allocator = Allocator(reorder(self.demand.slices, first), self.demand.classes, self.demand.features)
         witness = self.run(steps, allocator, workload, pod, replays_now=False)
         if witness.placed == target:
@@ -114,7 +114,7 @@ class Context:
                     replica=number,
                     pod=step.pod,
                     node=step.node,
-                    devices=() if step.device is None else (step.device,),
+                    devices=step.devices,
                 )
             )
         return tuple(moves)

@@ -8,20 +8,17 @@ don't meet and no exact method applies, the word is `undecided` with what is pro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
 
 from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
+from poolwright.plan.methods.cells import NotSearchedError
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import Part, choose_word
 from poolwright.plan.methods.kinds import Field, build_field
+from poolwright.plan.methods.node_search import NodeSearch, build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone
-from poolwright.plan.methods.uniform import Room, find_fewest, find_most, list_rooms
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
-
-MAX_STEPS: Final = 60_000  # states that the exact searches of a part visit, each its share
-
-MAX_KINDS: Final = 8  # of a part that is searched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +35,16 @@ class _Finding:
 def judge_mixed(context: Context, members: Sequence[int]) -> Part:
     """What can be proven of workloads that compete with no other ones."""
     field = build_field(context, members)
-    is_small = len(field.kinds) <= MAX_KINDS and not field.is_large
-    rooms = list_rooms(field) if is_small else None
-    verdicts = {at: _judge(field, at, rooms) for at in members}
-    return Part(verdicts=verdicts, shortfall=_count_shortfall(field, rooms, [verdicts[at] for at in members]))
+    search = None if field.is_large else build_node_search(field)
+    verdicts = {at: _judge(field, at, search) for at in members}
+    return Part(verdicts=verdicts, shortfall=_count_shortfall(field, search, [verdicts[at] for at in members]))
 
 
-def _judge(field: Field, at: int, rooms: Sequence[Room] | None) -> Verdict:
+def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
     context = field.context
     workload = context.demand.workloads[at]
     numbers = [number for number, kind in enumerate(field.kinds) if kind.workload == at]
-    findings = [_find(field, number, rooms) for number in numbers]
+    findings = [_find(field, number, search) for number in numbers]
     weakest = min(findings, key=lambda one: (one.always.most, one.always.least))
     missing = sum(workload.replicas - one.always.least for one in findings)
     always = Count(max(0, workload.replicas - missing), weakest.always.most)
@@ -74,7 +70,7 @@ def _judge(field: Field, at: int, rooms: Sequence[Room] | None) -> Verdict:
     )
 
 
-def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
+def _find(field: Field, number: int, search: NodeSearch | None) -> _Finding:
     """The fewest and most pods of a kind, by whichever method comes to an end first."""
     kind = field.kinds[number]
     if kind.shape.needs_nothing:
@@ -90,12 +86,11 @@ def _find(field: Field, number: int, rooms: Sequence[Room] | None) -> _Finding:
     least = min(max(least, int(_is_alone(field))), most)
     if least >= kind.count:
         return _Finding(always=exactly(kind.count), most=kind.count, method=_name(field, number, least, others, total))
-    if rooms is not None:
-        exact = _search(field, rooms, number, most)
-        if exact is not None:
-            return exact
-    worst = find_worst(field, number, target=least)
     method = _name(field, number, least, others, total)
+    exact = None if method == "blocking flow" else _search(field, search, number)
+    if exact is not None:
+        return exact
+    worst = find_worst(field, number, target=least)
     if method == "blocking flow" and (worst is None or worst.placed > least):
         steps = plan_blocking(field, number)
         worst = field.context.show(steps, kind.workload, kind.pod, target=least, replicas=kind.count)
@@ -129,29 +124,33 @@ def _name(field: Field, number: int, least: int, others: int, total: int) -> Met
     return "blocking flow" if is_exact else "bounds and witnesses"
 
 
-def _search(field: Field, rooms: Sequence[Room], number: int, most: int) -> _Finding | None:
-    kind = field.kinds[number]
-    fewest = find_fewest(field, rooms, number, max_steps=MAX_STEPS // len(field.kinds))
-    if fewest is None:
+def _search(field: Field, search: NodeSearch | None, number: int) -> _Finding | None:
+    """What the contents of all nodes say of a kind; None: they weren't listed."""
+    if search is None:
         return None
-    count, steps = fewest
-    always = exactly(min(count, most))
+    kind = field.kinds[number]
+    try:
+        count, steps = search.find_fewest(number)
+    except NotSearchedError:
+        return None
+    most = search.count_alone(number)
     worst = None
     if steps and count < kind.count:
         worst = field.context.show(steps, kind.workload, kind.pod, target=count, replicas=kind.count)
-    return _Finding(always=always, most=most, method="uniform nodes", worst=worst)
+    others = sum(step.workload != kind.workload or step.pod != kind.pod for step in steps)
+    said = f"{others} other pods keep it off all {len(kind.shape.on_node)} nodes that it may use" if others else ""
+    return _Finding(always=exactly(min(count, most)), most=most, method="node search", worst=worst, reason=said)
 
 
-def _count_shortfall(field: Field, rooms: Sequence[Room] | None, verdicts: Sequence[Verdict]) -> Count:
+def _count_shortfall(field: Field, search: NodeSearch | None, verdicts: Sequence[Verdict]) -> Count:
     """Replicas that stay without: proven by counting devices from below, by orders carried out from above."""
     if all(verdict.word == "always-fits" for verdict in verdicts):
         return exactly(0)
     is_simple = all(len(field.context.shapes[at]) == 1 for at in field.members)
-    if rooms is not None and is_simple:
-        most = find_most(field, rooms, max_steps=MAX_STEPS)
-        if most is not None:
-            return exactly(field.demanded - most)
     least = bound_shortfall(field, [verdict.at_best.most for verdict in verdicts])
+    if search is not None and is_simple:
+        with suppress(NotSearchedError):
+            least = max(least, field.demanded - search.count_most())
     placed = 0
     for order in list_orders(field):
         placed = max(placed, pack_all(field, order))

@@ -1,0 +1,199 @@
+"""Exact answers where each device is one node's: what every node may hold is listed, and nodes are put together.
+
+Nodes are gone through one by one, and of what was used so far only the counts are kept, the smallest ones of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from poolwright.allocation.held import DeviceId
+from poolwright.plan.methods.cells import Budget, Cells, NotSearchedError
+from poolwright.plan.methods.contents import Counts, Picks, Room, keep_least, list_contents
+from poolwright.plan.methods.context import Step
+from poolwright.plan.methods.kinds import Field
+from poolwright.plan.methods.needs import Bundle, Need, Part, build_need
+from poolwright.plan.methods.placements import list_placements
+
+MAX_GROUPS: Final = 8  # of a part that is searched
+MAX_CONTENTS: Final = 30_000  # of all nodes of a part that differ
+MAX_STEPS: Final = 60_000  # choices for nodes that one question looks at
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Kinds that take the same on the same nodes: whichever of them is there, it is in the way alike."""
+
+    need: Need
+    nodes: frozenset[str]
+    kinds: tuple[int, ...]
+    count: int  # pods of all of them
+
+
+class _Path(NamedTuple):
+    """What the nodes gone through hold."""
+
+    before: _Path | None
+    node: str
+    counts: Counts
+
+
+class NodeSearch:
+    """The nodes of a part of the demand, and what each may hold."""
+
+    def __init__(self, field: Field, groups: Sequence[Group]) -> None:
+        """List what every node may hold.
+
+        Raises: NotSearchedError where that is too much, or not counted here.
+        """
+        self.field = field
+        self.groups = tuple(groups)
+        bundles = dict.fromkeys(one for group in groups for several in group.need for one in _list_units(several))
+        self.cells = Cells(field.context.acceptance, tuple(bundles))
+        self._numbers = {bundle: number for number, bundle in enumerate(self.cells.bundles)}
+        self._rooms = {node: self._build_room(node) for node in sorted(frozenset().union(*(g.nodes for g in groups)))}
+        budget, most = Budget(MAX_CONTENTS), tuple(group.count for group in groups)
+        self._contents = {
+            room: list_contents(self.cells, room, most, budget) for room in dict.fromkeys(self._rooms.values())
+        }
+        self._fewest: dict[int, _Path | None] = {}
+
+    def find_fewest(self, kind: int) -> tuple[int, list[Step]]:
+        """The fewest pods of a kind in a packing that keeps the next one out, and such a packing's steps.
+
+        Its own count, without steps: no packing does.
+        Raises: NotSearchedError.
+        """
+        at = self._find_group(kind)
+        if at not in self._fewest:
+            self._fewest[at] = self._search_fewest(at)
+        path, own, group = self._fewest[at], self.field.kinds[kind].count, self.groups[at]
+        if path is None:
+            return own, []
+        # Kinds of the same group are in the way first.
+        placed = sum(counts[at] for _, counts in _walk(path))
+        return max(0, placed - (group.count - own)), self._list_steps(path, at, kind)
+
+    def count_alone(self, kind: int) -> int:
+        """The most pods of a kind, with nobody else there."""
+        at = self._find_group(kind)
+        most = sum(self._contents[self._rooms[node]].count_most(at) for node in self.groups[at].nodes)
+        return min(self.field.kinds[kind].count, most)
+
+    def count_most(self) -> int:
+        """The most pods of all kinds together in any packing.
+
+        Raises: NotSearchedError.
+        """
+        budget = Budget(MAX_STEPS)
+        states: tuple[Counts, ...] = ((0,) * len(self.groups),)
+        for room in self._rooms.values():
+            after: set[Counts] = set()
+            for counts in states:
+                for more in self._contents[room].list_full():
+                    budget.spend()
+                    total = zip(counts, more, self.groups, strict=True)
+                    after.add(tuple(min(one + another, group.count) for one, another, group in total))
+            negated = keep_least({tuple(-count for count in counts) for counts in after})
+            states = tuple(tuple(-count for count in counts) for counts in negated)
+        return max(map(sum, states))
+
+    def _find_group(self, kind: int) -> int:
+        return next(at for at, group in enumerate(self.groups) if kind in group.kinds)
+
+    def _search_fewest(self, at: int) -> _Path | None:
+        """Nodes one by one, each with as little as keeps the group out; None: that takes more pods than there are."""
+        budget = Budget(MAX_STEPS)
+        # One pod of the group must stay out.
+        most = tuple(group.count - (number == at) for number, group in enumerate(self.groups))
+        states: dict[Counts, _Path | None] = {(0,) * len(self.groups): None}
+        for node in sorted(self.groups[at].nodes):
+            after: dict[Counts, _Path | None] = {}
+            for counts, path in states.items():
+                for more in self._contents[self._rooms[node]].list_blocking(at):
+                    budget.spend()
+                    total = tuple(map(int.__add__, counts, more))
+                    if total not in after and all(map(int.__le__, total, most)):
+                        after[total] = _Path(path, node, more)
+            states = {counts: after[counts] for counts in keep_least(after)}
+        if not states:
+            return None
+        return states[min(states, key=lambda counts: (counts[at], counts))]
+
+    def _build_room(self, node: str) -> Room:
+        cells = self.cells.list_cells(node)
+        own = {device for cell in cells for devices in cell.devices for device in devices}
+        picks: list[tuple[Picks, ...]] = []
+        for group in self.groups:
+            alternatives = group.need if node in group.nodes else ()
+            picks.append(tuple(dict.fromkeys(tuple(sorted(self._number(several, own))) for several in alternatives)))
+        return Room(self.cells.start(cells), tuple(picks))
+
+    def _number(self, bundles: Sequence[Bundle], own: Set[DeviceId]) -> Iterator[int]:
+        for bundle in bundles:
+            part = bundle.parts[0]
+            times = 1 if bundle.ties else len(part.accepted & own) if part.count is None else part.count
+            unit = bundle if bundle.ties else _as_unit(part)
+            yield from [self._numbers[unit]] * times
+
+    def _list_steps(self, path: _Path, last: int, kind: int) -> list[Step]:
+        """The steps of a packing, with the devices that each is meant to get; those of the kind itself come last."""
+        left = [
+            [(one, self.field.kinds[one].count) for one in sorted(group.kinds, key=lambda one: one == kind)]
+            for group in self.groups
+        ]
+        steps: list[tuple[bool, Step]] = []
+        for node, counts in _walk(path):
+            contents = self._contents[self._rooms[node]]
+            for group, devices in list_placements(contents, self.cells.list_cells(node), counts, last):
+                of, count = left[group][0]
+                left[group][0] = of, count - 1
+                if count == 1:
+                    left[group].pop(0)
+                placed = self.field.kinds[of]
+                steps.append((of == kind, Step(placed.workload, placed.pod, node, devices)))
+        return [step for _, step in sorted(steps, key=lambda one: one[0])]
+
+
+def build_node_search(field: Field) -> NodeSearch | None:
+    """What every node of a part may hold; None: there is too much, or something decides that isn't counted here."""
+    found: dict[tuple[Need, frozenset[str]], list[int]] = {}
+    for number, kind in enumerate(field.kinds):
+        nodes = frozenset(node for node, devices in kind.shape.on_node.items() if devices)
+        need = build_need(field, kind)
+        if not nodes and not kind.shape.error:
+            continue  # it is nowhere, and in nobody's way
+        if need is None:
+            return None
+        found.setdefault((need, nodes), []).append(number)
+    groups = [
+        Group(need, nodes, tuple(kinds), sum(field.kinds[one].count for one in kinds))
+        for (need, nodes), kinds in found.items()
+    ]
+    if not groups or len(groups) > MAX_GROUPS:
+        return None
+    try:
+        return NodeSearch(field, groups)
+    except NotSearchedError:
+        return None
+
+
+def _list_units(bundles: Sequence[Bundle]) -> Iterator[Bundle]:
+    """What is chosen at once: without ties each device by itself."""
+    for bundle in bundles:
+        yield bundle if bundle.ties else _as_unit(bundle.parts[0])
+
+
+def _as_unit(part: Part) -> Bundle:
+    return Bundle((Part(part.accepted, 1),))
+
+
+def _walk(path: _Path | None) -> Iterator[tuple[str, Counts]]:
+    """Nodes and what they hold, in the order they were gone through."""
+    found = []
+    while path is not None:
+        found.append((path.node, path.counts))
+        path = path.before
+    yield from reversed(found)
