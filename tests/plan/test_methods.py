@@ -240,3 +240,58 @@ def test_nothing_is_changed() -> None:
     judge(demand)
     assert repr(demand) == before
     assert isinstance(demand, Demand)
+
+
+def shared(title: str, replicas: int, *, nodes: tuple[int, ...] | None = None, own: bool = False) -> Workload:
+    """Replicas that use one claim of one device together, and each another one if `own`."""
+    request = ClaimRequest(name="r", exactly=Request(name="r", class_name="any"))
+    together = Claim(namespace="t", name="together", requests=(request,))
+    claims = (together, replace(together, name="own")) if own else (together,)
+    pod = pod_of(title, *claims, nodes=nodes)
+    return Workload(title=title, replicas=replicas, pods=(pod,), shared=frozenset({("t", "together")}))
+
+
+SHARED: dict[str, tuple[World, tuple[Workload, ...], list[tuple[str, str, str]], str]] = {
+    "one-device-for-three": (World(((0,),), ()), (shared("s", 3),), [("always-fits", "3", "3")], "0"),
+    "a-single-user-is-like-any-other": (
+        World(((0,),), (Want(1, (frozenset({0}),)),)),
+        (shared("s", 1),),
+        [("order-dependent", "0", "1"), ("order-dependent", "0", "1")],
+        "1",
+    ),
+    # The other pod has the device, or all three have it together.
+    "all-or-none": (
+        World(((0,),), (Want(1, (frozenset({0}),)),)),
+        (shared("s", 3),),
+        [("order-dependent", "0", "1"), ("order-dependent", "0", "3")],
+        "1",
+    ),
+    "two-workloads-are-one-user": (
+        World(((0,), (1,)), (Want(1, (frozenset({0, 1}),)),)),
+        (shared("s", 2), shared("t", 2)),
+        [("always-fits", "1", "1"), ("always-fits", "2", "2"), ("always-fits", "2", "2")],
+        "0",
+    ),
+    # The one that comes first may go where the other one can't follow.
+    "users-with-other-nodes-are-not-alike": (
+        World(((0,), (1,)), ()),
+        (shared("s", 1), shared("t", 1, nodes=(1,))),
+        [("undecided", "0-1", "1"), ("undecided", "0-1", "1")],
+        "0",
+    ),
+    "users-with-claims-of-their-own-are-not-alike": (
+        World(((0, 1, 2),), ()),
+        (shared("s", 2, own=True),),
+        [("undecided", "1-2", "2")],
+        "0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_shared_claims(name: str) -> None:
+    world, more, said, shortfall = SHARED[name]
+    demand = demand_of(world)
+    found = judge(replace(demand, workloads=(*demand.workloads, *more)))
+    assert [(one.word, str(one.always), str(one.at_best)) for one in found.verdicts] == said
+    assert str(found.shortfall) == shortfall

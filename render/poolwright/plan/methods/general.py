@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
 from poolwright.plan.methods.cells import NotSearchedError
@@ -17,7 +17,7 @@ from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import Part, choose_word
 from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import NodeSearch, build_node_search
-from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone
+from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
 
@@ -51,7 +51,8 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
     best = None
     at_best = exactly(workload.replicas)
     if always.least < workload.replicas:
-        best = pack_alone(field, at) if at not in context.barred else None
+        pack = pack_alone if all(field.kinds[number].is_own for number in numbers) else pack_shared
+        best = pack(field, at) if at not in context.barred else None
         most = min((one.most for one in findings), default=workload.replicas)
         at_best = Count(min(most, max(always.least, best.placed if best else 0)), most)
     always = Count(min(always.least, at_best.most), min(always.most, at_best.most))
@@ -71,6 +72,16 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
 
 
 def _find(field: Field, number: int, search: NodeSearch | None) -> _Finding:
+    """The fewest and most pods of a kind; of those that share all their claims, all run or none."""
+    kind = field.kinds[number]
+    found = _find_own(field, number if kind.follows is None else kind.follows, search)
+    if kind.is_own:
+        return found
+    always = Count(found.always.least * kind.weight, found.always.most * kind.weight)
+    return replace(found, always=always, most=found.most * kind.weight)
+
+
+def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
     """The fewest and most pods of a kind, by whichever method comes to an end first."""
     kind = field.kinds[number]
     if kind.shape.needs_nothing:
@@ -147,6 +158,7 @@ def _count_shortfall(field: Field, search: NodeSearch | None, verdicts: Sequence
     if all(verdict.word == "always-fits" for verdict in verdicts):
         return exactly(0)
     is_simple = all(len(field.context.shapes[at]) == 1 for at in field.members)
+    is_simple = is_simple and all(kind.is_own for kind in field.kinds)
     least = bound_shortfall(field, [verdict.at_best.most for verdict in verdicts])
     if search is not None and is_simple:
         with suppress(NotSearchedError):

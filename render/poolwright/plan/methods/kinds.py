@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from poolwright.allocation.held import DeviceId
-from poolwright.allocation.subject import claim_key
+from poolwright.allocation.subject import ClaimKey, claim_key
 from poolwright.plan.methods.acceptance import Shape
 from poolwright.plan.methods.context import Context
 
+MAX_USERS: Final = 256  # pods that a claim is reserved for at once; resource/v1 ResourceClaimReservedForMaxSize
 MANY: Final = 400  # pods of a part that is large
 
 
@@ -24,7 +25,15 @@ class Kind:
     shape: Shape
     is_barred: bool  # no order may rest on it
     is_local: bool  # each device that it takes is one node's alone
-    shares: bool  # its replicas use one claim together
+    shares: bool = False  # it uses a claim together with others, and they aren't all alike
+    # Replicas that come to run with one of its pods: all of them, where they share all their claims. Then count is 1.
+    weight: int = 1
+    follows: int | None = None  # the kind, by index, whose pods' claims it shares all of: it runs if one of them does
+
+    @property
+    def is_own(self) -> bool:
+        """Whether each of its pods needs what none other brings."""
+        return self.weight == 1 and self.follows is None
 
     @property
     def size(self) -> int:
@@ -57,20 +66,59 @@ class Field:
 
 def build_field(context: Context, members: Sequence[int]) -> Field:
     """The kinds of some workloads, in the demand's order."""
-    kinds = []
+    kinds: list[Kind] = []
+    users = _list_users(context, members)
+    carriers: dict[frozenset[ClaimKey], int] = {}
     for at in members:
         workload = context.demand.workloads[at]
         for number, (pod, shape) in enumerate(zip(workload.pods, context.shapes[at], strict=True)):
-            new = [claim for claim in pod.claims if claim.allocation is None]
+            new = frozenset(claim_key(claim) for claim in pod.claims if claim.allocation is None)
+            shared = new & workload.shared
+            is_alike = bool(shared and workload.replicas) and _are_alike(context, new, users)
+            first = carriers.setdefault(new, len(kinds)) if is_alike else len(kinds)
+            is_first = first == len(kinds)
             kinds.append(
                 Kind(
                     workload=at,
                     pod=number,
-                    count=workload.replicas,
+                    count=workload.replicas if not is_alike else int(is_first),
                     shape=shape,
                     is_local=all(len(context.acceptance.nodes_of[device]) == 1 for device in shape.accepted),
                     is_barred=at in context.barred,
-                    shares=any(claim_key(claim) in workload.shared for claim in new),
+                    shares=bool(shared) and not is_alike,
+                    weight=workload.replicas if is_alike else 1,
+                    follows=None if is_first else first,
                 )
             )
     return Field(context, tuple(members), tuple(kinds))
+
+
+_Users = Mapping[ClaimKey, Sequence[tuple[int, int]]]  # workloads and their pods by claim
+
+
+def _list_users(context: Context, members: Sequence[int]) -> _Users:
+    users: dict[ClaimKey, list[tuple[int, int]]] = {}
+    for at in members:
+        workload = context.demand.workloads[at]
+        for number, pod in enumerate(workload.pods if workload.replicas else ()):
+            for claim in pod.claims:
+                if claim.allocation is None and claim_key(claim) in workload.shared:
+                    users.setdefault(claim_key(claim), []).append((at, number))
+    return users
+
+
+def _are_alike(context: Context, claims: frozenset[ClaimKey], users: _Users) -> bool:
+    """Whether all who use these claims use all of them and no others, and may go to the same nodes.
+
+    Then whoever of them comes first settles it for all: the others need nothing but to go to its node.
+    """
+    pods = {one for claim in claims for one in users.get(claim, ())}
+    demand = context.demand
+    found = set()
+    for at, number in pods:
+        workload = demand.workloads[at]
+        own = frozenset(claim_key(claim) for claim in workload.pods[number].claims if claim.allocation is None)
+        is_whole = own == claims and own <= workload.shared and not workload.is_group
+        found.add((is_whole, frozenset(context.shapes[at][number].on_node)))
+    count = sum(demand.workloads[at].replicas for at, _ in pods)
+    return count <= MAX_USERS and len(found) == 1 and all(is_whole for is_whole, _ in found)

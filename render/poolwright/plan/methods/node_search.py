@@ -163,7 +163,7 @@ def build_node_search(field: Field) -> NodeSearch | None:
     for number, kind in enumerate(field.kinds):
         nodes = frozenset(node for node, devices in kind.shape.on_node.items() if devices)
         need = build_need(field, kind)
-        if not nodes and not kind.shape.error:
+        if not kind.count or not nodes:
             continue  # it is nowhere, and in nobody's way
         if need is None:
             return None

@@ -71,14 +71,34 @@ def pack_alone(field: Field, at: int) -> Witness:
     return Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
 
 
+def pack_shared(field: Field, at: int) -> Witness:
+    """The replicas of a member that share all their claims, with nobody else there: all go where the first one does."""
+    packer = start(field)
+    kind = next(kind for kind in field.kinds if kind.workload == at)
+    count = 0
+    for node in kind.shape.on_node:
+        while count < kind.weight and packer.replay.place(at, count, kind.pod, node) is not None:
+            count += 1
+        if count:
+            break
+    return Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
+
+
 def pack_all(field: Field, order: Sequence[int]) -> int:
     """Replicas of all members that are placed, one workload after the other."""
     packer = start(field)
-    return sum(
-        _pack_replicas(packer, [kind for kind in field.kinds if kind.workload == at])
-        for at in order
-        if at not in field.context.barred
-    )
+    total = 0
+    for at in order:
+        kinds = [(number, kind) for number, kind in enumerate(field.kinds) if kind.workload == at]
+        if at in field.context.barred:
+            continue
+        if all(kind.is_own for _, kind in kinds):
+            total += _pack_replicas(packer, [kind for _, kind in kinds])
+        elif kinds[0][1].follows is None and _pack_replicas(packer, [kinds[0][1]]):
+            # With the first one come all that share its claims.
+            first = kinds[0][0]
+            total += sum(kind.weight for number, kind in enumerate(field.kinds) if first in (number, kind.follows))
+    return total
 
 
 def _pack_replicas(packer: Packer, kinds: Sequence[Kind]) -> int:
