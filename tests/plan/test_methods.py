@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_world import DRIVER, Want, World, demand_of, pod_of
+from plan_world import DRIVER, FEATURES, Want, World, demand_of, pod_of
 
 from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, DeviceClass, Request
 from poolwright.catalog.inventory import Node
-from poolwright.catalog.resource_slice import AttributeOnDevice, Counters, Device, Placement, ResourceSlice, Taint
+from poolwright.catalog.resource_slice import (
+    AttributeOnDevice,
+    CapacityOnDevice,
+    Counters,
+    Device,
+    Placement,
+    ResourceSlice,
+    Taint,
+)
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import Contest, Judgement
@@ -295,3 +303,46 @@ def test_shared_claims(name: str) -> None:
     found = judge(replace(demand, workloads=(*demand.workloads, *more)))
     assert [(one.word, str(one.always), str(one.at_best)) for one in found.verdicts] == said
     assert str(found.shortfall) == shortfall
+
+
+def shareable(name: str, memory_size: int) -> Device:
+    capacity = {(DRIVER, "memory"): CapacityOnDevice(name="memory", value=parse_quantity(str(memory_size)))}
+    return Device(driver=DRIVER, pool="n0", name=name, capacity=capacity, allow_multiple_allocations=True)
+
+
+def share(title: str, replicas: int, size: int, *, count: int = 1) -> Workload:
+    request = Request(name="r", class_name="any", capacity={"memory": parse_quantity(str(size))}, count=count)
+    claim = Claim(namespace="t", name="c", requests=(ClaimRequest(name="r", exactly=request),))
+    return Workload(title=title, replicas=replicas, pods=(pod_of(title, claim),))
+
+
+SHARES: dict[str, tuple[tuple[int, ...], tuple[Workload, ...], Said]] = {
+    "as-many-as-fit-into-it": ((80,), (share("s", 8, 10),), [("always-fits", "8", "8", "node search")]),
+    "no-more-than-fit-into-it": ((80,), (share("s", 9, 10),), [("unsatisfied", "8", "8", "node search")]),
+    # One of 30 and five of 10 leave nothing for the second one of 30.
+    "small-ones-keep-a-large-one-out": (
+        (80,),
+        (share("s", 2, 30), share("t", 5, 10)),
+        [("order-dependent", "1", "2", "node search"), ("order-dependent", "2", "5", "node search")],
+    ),
+    # On each device 70 must be taken to keep out 20: nine shares of 10 can't do that on two of them.
+    "two-devices": (
+        (80, 80),
+        (share("s", 1, 20), share("t", 9, 10)),
+        [("always-fits", "1", "1", "node search"), ("always-fits", "9", "9", "node search")],
+    ),
+    # How many of one device a request of two gets differs between versions, so nothing is counted.
+    "two-of-a-request": (
+        (80, 80),
+        (share("s", 5, 40, count=2),),
+        [("undecided", "1-2", "2-5", "bounds and witnesses")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares(name: str) -> None:
+    sizes, workloads, said = SHARES[name]
+    demand = demand_of(World(((0,),), ()), features=replace(FEATURES, consumable_capacity=True))
+    one = replace(demand.slices[0], devices=tuple(shareable(f"d{at}", size) for at, size in enumerate(sizes)))
+    assert say(judge(replace(demand, slices=(one,), workloads=workloads))) == said

@@ -21,6 +21,7 @@ from poolwright.allocation.subject import Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, ResourceSlice
 from poolwright.plan.demand import Demand, Workload
+from poolwright.specs.quantity import Quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,7 @@ class Option:
     alternative: str = ""  # its name; "" for a request without any
     count: int | None  # devices; None: all that are accepted on the node
     accepted: frozenset[DeviceId]
+    capacity: tuple[tuple[str, Quantity], ...] | None = None  # asked of a device that takes several, sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ class Acceptance:
     def _is_calm(self, shape: Shape, calm: Set[PoolId]) -> bool:
         devices = (self.candidates[one] for one in shape.accepted)
         return shape.is_exclusive or all(
-            not self._is_divisible(one.device) or (one.id[:2] in calm and not one.device.allow_multiple_allocations)
+            not self.is_divisible(one.device) or (one.id[:2] in calm and not one.device.allow_multiple_allocations)
             for one in devices
         )
 
@@ -190,7 +192,7 @@ class Acceptance:
             for name, devices in found.items():
                 on_node[name] |= devices
         accepted = frozenset().union(*on_node.values())
-        is_exclusive = not any(self._is_divisible(self.candidates[one].device) for one in accepted)
+        is_exclusive = not any(self.is_divisible(self.candidates[one].device) for one in accepted)
         return Shape(
             key=key,
             takes_one=single,
@@ -276,10 +278,13 @@ class Acceptance:
             return given | {(claim.requests[0].name, one) for one in free}, f"node {node.name}: {what}"
         return given, ""
 
-    def _is_divisible(self, device: Device) -> bool:
+    def is_shareable(self, device: Device) -> bool:
+        """Whether several pods may have a device at once."""
+        return device.allow_multiple_allocations and self.features.consumable_capacity
+
+    def is_divisible(self, device: Device) -> bool:
         """Whether giving a device leaves more, or less, than all others as they were."""
-        shared = device.allow_multiple_allocations and self.features.consumable_capacity
-        return shared or bool(device.consumes and self.features.partitionable_devices)
+        return self.is_shareable(device) or bool(device.consumes and self.features.partitionable_devices)
 
 
 def _is_one(request: Request) -> bool:
@@ -318,7 +323,8 @@ def _build_ask(entry: ClaimRequest, found: Iterable[frozenset[DeviceId]]) -> Ask
 
 def _build_option(request: Request, alternative: str, accepted: frozenset[DeviceId]) -> Option:
     count = request.count if request.mode == EXACT_COUNT else None
-    return Option(alternative=alternative, count=count, accepted=accepted)
+    capacity = None if request.capacity is None else tuple(sorted(request.capacity.items()))
+    return Option(alternative=alternative, count=count, accepted=accepted, capacity=capacity)
 
 
 def _loosen(claim: Claim, entry: ClaimRequest) -> Claim:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations_with_replacement
 from typing import Final
 
+from poolwright.allocation.capacity import find_consumed
 from poolwright.allocation.constraints import as_values, find_attribute
 from poolwright.allocation.held import DeviceId, PoolId
 from poolwright.allocation.pools import CounterId
@@ -21,7 +21,8 @@ from poolwright.plan.methods.needs import Bundle
 MAX_STATES: Final = 4000  # of all cells of a part, by what is taken of each
 MAX_CHOICES: Final = 200_000  # of devices for bundles, over all states
 
-State = tuple[int, ...]  # of a cell: how many of each sort are taken
+State = tuple[int, ...]  # of a cell: how many of each sort are taken, then what is left on each counter
+Draws = tuple[tuple[int, int], ...]  # of counters by number
 NodeState = tuple[
     int, ...
 ]  # of a node: what its cells may still give, by number, sorted; cells that give nothing left out
@@ -53,7 +54,8 @@ class Sort:
 
     takers: tuple[tuple[int, int], ...]  # bundles that may take one, and for which of their parts
     labels: tuple[frozenset[int] | None, ...]  # by attribute that a tie goes by: its values, numbered; None: not there
-    draws: tuple[tuple[int, int], ...]  # by number of the counter
+    draws: tuple[Draws, ...]  # by taker
+    is_shared: bool  # takers don't use it up, but what they draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,22 @@ class Make:
 
     sorts: tuple[tuple[Sort, int], ...]  # and how many devices of each
     room: tuple[int, ...]  # that is left on its counters
+
+    @property
+    def untouched(self) -> State:
+        """Nothing of it is taken."""
+        return (*(0 for _ in self.sorts), *self.room)
+
+    def take(self, state: Sequence[int], sort: int, taker: tuple[int, int]) -> State | None:
+        """What is taken once a device of a sort is taken too; None: there is none left for that taker."""
+        known, count = self.sorts[sort]
+        if taker not in known.takers or (not known.is_shared and state[sort] >= count):
+            return None
+        then = list(state)
+        then[sort] += not known.is_shared
+        for counter, amount in known.draws[known.takers.index(taker)]:
+            then[len(self.sorts) + counter] -= amount
+        return None if any(left < 0 for left in then[len(self.sorts) :]) else tuple(then)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +132,7 @@ class Cells:
 
     def start(self, cells: Iterable[Cell]) -> NodeState:
         """Nothing is taken of any of them."""
-        return _sort_state(self.behave(cell.make, (0,) * len(cell.make.sorts)) for cell in cells)
+        return _sort_state(self.behave(cell.make, cell.make.untouched) for cell in cells)
 
     def behave(self, make: Make, state: State) -> int:
         """The number of what a cell may still give; 0: nothing.
@@ -137,32 +155,30 @@ class Cells:
     def list_moves(self, make: Make, state: State) -> Iterator[tuple[int, tuple[int, ...], State]]:
         """Each bundle that goes into a cell, the sorts of the devices it gets, and what is taken then."""
         for number, bundle in enumerate(self.bundles):
-            for chosen in self._choose(make, state, number, bundle, 0):
-                then = list(state)
-                for at in chosen:
-                    then[at] += 1
-                yield number, chosen, tuple(then)
+            parts = [part for part, one in enumerate(bundle.parts) for _ in range(one.count or 1)]
+            for chosen, then in self._choose(make, state, number, parts):
+                if self._is_tied(make, bundle, parts, chosen):
+                    yield number, chosen, then
 
     def _choose(
-        self, make: Make, state: State, number: int, bundle: Bundle, part: int, chosen: tuple[int, ...] = ()
-    ) -> Iterator[tuple[int, ...]]:
-        if part == len(bundle.parts):
-            if self._is_tied(make, bundle, chosen):
-                yield chosen
-            return
-        taken = list(state)
-        for at in chosen:
-            taken[at] += 1
-        open_sorts = [
-            at for at, (sort, count) in enumerate(make.sorts) if (number, part) in sort.takers and taken[at] < count
-        ]
-        for more in combinations_with_replacement(open_sorts, bundle.parts[part].count or 1):
-            self._choices.spend()
-            if _has_room(make, taken, more):
-                yield from self._choose(make, state, number, bundle, part + 1, (*chosen, *more))
+        self, make: Make, state: State, number: int, parts: Sequence[int], chosen: tuple[int, ...] = ()
+    ) -> Iterator[tuple[tuple[int, ...], State]]:
+        """Sorts for each device of a bundle; for those of one part in no particular order.
 
-    def _is_tied(self, make: Make, bundle: Bundle, chosen: Sequence[int]) -> bool:
-        parts = [part for part, one in enumerate(bundle.parts) for _ in range(one.count or 1)]
+        parts: of each device.
+        """
+        at = len(chosen)
+        if at == len(parts):
+            yield chosen, state
+            return
+        first = chosen[-1] if at and parts[at - 1] == parts[at] else 0
+        for sort in range(first, len(make.sorts)):
+            then = make.take(state, sort, (number, parts[at]))
+            if then is not None:
+                self._choices.spend()
+                yield from self._choose(make, then, number, parts, (*chosen, sort))
+
+    def _is_tied(self, make: Make, bundle: Bundle, parts: Sequence[int], chosen: Sequence[int]) -> bool:
         for tie in bundle.ties:
             index = self._attributes.index(tie.attribute)
             labels = [
@@ -216,31 +232,52 @@ class Cells:
 
     def _build_cell(self, devices: Sequence[DeviceId], room: Mapping[tuple[PoolId, CounterId], int]) -> Cell:
         values: dict[object, int] = {}
-        counters: dict[tuple[PoolId, CounterId], int] = {}
+        counters: dict[object, int] = {}  # what is left, by counter
         sorts: dict[Sort, list[DeviceId]] = {}
         for device in devices:
-            candidate = self._acceptance.candidates[device]
-            labels: list[frozenset[int] | None] = []
-            for name in self._attributes:
-                attribute = find_attribute(candidate.device, name)
-                if attribute is not None and isinstance(attribute.value, tuple) and not self._lists:
-                    raise NotSearchedError
-                known = None if attribute is None else sorted(as_values(attribute), key=repr)
-                labels.append(
-                    None
-                    if known is None
-                    else frozenset(values.setdefault((name, value), len(values)) for value in known)
-                )
-            draws = tuple(
-                (counters.setdefault((device[:2], counter), len(counters)), amount)
-                for counter, amount in candidate.charges
-            )
-            sorts.setdefault(Sort(self._takers[device], tuple(labels), draws), []).append(device)
-        make = Make(
-            sorts=tuple((sort, len(own)) for sort, own in sorts.items()),
-            room=tuple(room[key] for key in counters),
-        )
+            takers = self._takers[device]
+            labels = tuple(self._label(device, name, values) for name in self._attributes)
+            is_shared = self._acceptance.is_shareable(self._acceptance.candidates[device].device)
+            if is_shared:
+                known = self._list_shares(device)
+            else:
+                charges = self._acceptance.candidates[device].charges
+                known = [{(device[:2], counter): (amount, room[device[:2], counter]) for counter, amount in charges}]
+                known *= len(takers)
+            for one in known:
+                counters.update({key: left for key, (_, left) in one.items()})
+            numbers = {key: number for number, key in enumerate(counters)}
+            draws = tuple(tuple((numbers[key], amount) for key, (amount, _) in one.items()) for one in known)
+            sorts.setdefault(Sort(takers, labels, draws, is_shared), []).append(device)
+        make = Make(sorts=tuple((sort, len(own)) for sort, own in sorts.items()), room=tuple(counters.values()))
         return Cell(make, tuple(map(tuple, sorts.values())))
+
+    def _label(self, device: DeviceId, attribute: str, values: dict[object, int]) -> frozenset[int] | None:
+        """The values of an attribute, numbered as they come; None: it isn't published."""
+        found = find_attribute(self._acceptance.candidates[device].device, attribute)
+        if found is None:
+            return None
+        if isinstance(found.value, tuple) and not self._lists:
+            raise NotSearchedError
+        known = sorted(as_values(found), key=repr)
+        return frozenset(values.setdefault((attribute, value), len(values)) for value in known)
+
+    def _list_shares(self, device: DeviceId) -> list[dict[object, tuple[int, int]]]:
+        """By taker what a share takes of each capacity of a device, and what is left of that, in billionths."""
+        one, held = self._acceptance.candidates[device].device, self._acceptance.build_held().consumed(device) or {}
+        shares: list[dict[object, tuple[int, int]]] = []
+        for bundle, part in self._takers[device]:
+            capacity = self.bundles[bundle].parts[part].capacity
+            consumed = find_consumed(None if capacity is None else dict(capacity), one, self._acceptance.features)
+            taken: dict[object, tuple[int, int]] = {
+                (device, known.name): (consumed[known.name].nano, known.value.nano - held.get(known.name, 0))
+                for known in one.capacity.values()
+                if consumed is not None and known.value is not None
+            }
+            if not any(amount > 0 for amount, _ in taken.values()):
+                raise NotSearchedError  # as many as one likes
+            shares.append(taken)
+        return shares
 
 
 def _list_takers(bundles: Sequence[Bundle]) -> dict[DeviceId, tuple[tuple[int, int], ...]]:
@@ -250,20 +287,6 @@ def _list_takers(bundles: Sequence[Bundle]) -> dict[DeviceId, tuple[tuple[int, i
             for device in part.accepted:
                 takers.setdefault(device, []).append((number, at))
     return {device: tuple(found) for device, found in takers.items()}
-
-
-def _has_room(make: Make, taken: Sequence[int], more: Sequence[int]) -> bool:
-    """Whether there are as many devices, and counters suffice for them all."""
-    total = list(taken)
-    for at in more:
-        total[at] += 1
-        if total[at] > make.sorts[at][1]:
-            return False
-    left = list(make.room)
-    for (sort, _), count in zip(make.sorts, total, strict=True):
-        for counter, amount in sort.draws:
-            left[counter] -= amount * count
-    return all(amount >= 0 for amount in left)
 
 
 def _holds(labels: Sequence[frozenset[int] | None], *, is_distinct: bool) -> bool:

@@ -11,8 +11,10 @@ from typing import Final
 from poolwright.allocation.claim import Claim, Constraint
 from poolwright.allocation.constraints import applies_to
 from poolwright.allocation.held import DeviceId
+from poolwright.catalog.resource_slice import Device
 from poolwright.plan.methods.acceptance import Option
 from poolwright.plan.methods.kinds import Field, Kind
+from poolwright.specs.quantity import Quantity
 
 MAX_ALTERNATIVES: Final = 16  # of a pod: choices of all its requests together
 
@@ -23,6 +25,7 @@ class Part:
 
     accepted: frozenset[DeviceId]
     count: int | None  # None: all that are accepted on the node
+    capacity: tuple[tuple[str, Quantity], ...] | None = None  # asked of a device that takes several, sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def build_need(field: Field, kind: Kind) -> Need | None:
         return None
     if prod(map(len, options)) > MAX_ALTERNATIVES or _is_unknown(field, kind, new):
         return None
-    if kind.shape.takes_one:
+    if kind.shape.takes_one and not _shares(field, kind):
         return ((Bundle((Part(kind.shape.accepted, 1),)),),)
     if demand.held and any(one.count is None for several in options for one in several):
         return None  # of all devices some may be held, and then none is given
@@ -75,13 +78,25 @@ def _is_unknown(field: Field, kind: Kind, claims: Sequence[Claim]) -> bool:
     acceptance, features = field.context.acceptance, field.context.demand.features
     devices = [acceptance.candidates[one].device for one in kind.shape.accepted]
     is_charged = any(one.consumes for one in devices)
+    # Of shares one request gets several of one device in some versions, and in others not.
+    counts = {option.count for several in kind.shape.options for option in several}
     requests = [one for claim in claims for entry in claim.requests for one in (entry.exactly, *entry.first_available)]
     return (
-        (features.consumable_capacity and any(one.allow_multiple_allocations for one in devices))
+        (_shares(field, kind) and (counts != {1} or any(map(_is_both, devices))))
         or (is_charged and (features.compatibility_groups or features.key == 34 or not features.partitionable_devices))
         or any(one is not None and (one.admin_access or one.derived_attributes) for one in requests)
         or any(tie.match_attribute is None and not features.mended for claim in claims for tie in claim.constraints)
     )
+
+
+def _shares(field: Field, kind: Kind) -> bool:
+    acceptance = field.context.acceptance
+    return any(acceptance.is_shareable(acceptance.candidates[one].device) for one in kind.shape.accepted)
+
+
+def _is_both(device: Device) -> bool:
+    """Whether a device is a partition and takes several pods."""
+    return bool(device.consumes) and device.allow_multiple_allocations
 
 
 def _join(entries: Sequence[tuple[Claim, str]], chosen: Sequence[Option]) -> Iterator[Bundle]:
@@ -107,7 +122,7 @@ def _build_bundle(
     members: Sequence[int], chosen: Sequence[Option], ties: Sequence[tuple[Constraint, Sequence[int]]]
 ) -> Bundle:
     return Bundle(
-        parts=tuple(Part(chosen[at].accepted, chosen[at].count) for at in members),
+        parts=tuple(Part(chosen[at].accepted, chosen[at].count, chosen[at].capacity) for at in members),
         ties=tuple(
             Tie(
                 attribute=str(one.match_attribute or one.distinct_attribute),

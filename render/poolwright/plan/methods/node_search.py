@@ -187,7 +187,7 @@ def _list_units(bundles: Sequence[Bundle]) -> Iterator[Bundle]:
 
 
 def _as_unit(part: Part) -> Bundle:
-    return Bundle((Part(part.accepted, 1),))
+    return Bundle((Part(part.accepted, 1, part.capacity),))
 
 
 def _walk(path: _Path | None) -> Iterator[tuple[str, Counts]]:

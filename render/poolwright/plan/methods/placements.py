@@ -34,7 +34,7 @@ def list_placements(
         path.append((group, state))
     # Each entry names the group that comes after the state.
     forward = path[::-1]
-    taken: list[State] = [(0,) * len(cell.make.sorts) for cell in on_node]
+    taken: list[State] = [cell.make.untouched for cell in on_node]
     budget, found = Budget(MAX_TRIES), []
     for (group, _), (_, then) in pairwise(forward):
         chosen = None
@@ -91,5 +91,5 @@ def _name(
     for at, sorts in moves:
         for sort in sorts:
             devices.append(on_node[at].devices[sort][used[at][sort]])
-            used[at][sort] += 1
+            used[at][sort] += not on_node[at].make.sorts[sort][0].is_shared
     return tuple(sorted(devices))
