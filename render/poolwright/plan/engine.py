@@ -10,6 +10,7 @@ from poolwright.plan.demand import Demand
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.exact import Part, judge_singles
 from poolwright.plan.methods.general import judge_mixed
+from poolwright.plan.qualifiers import list_qualifiers
 from poolwright.plan.verdict import Count, Judgement, Verdict, exactly
 from poolwright.plan.why import explain_nowhere
 
@@ -20,8 +21,15 @@ def judge(demand: Demand) -> Judgement:
     Cost: flows on classes for pods of one device; elsewhere bounded by `general.MAX_STEPS`, after which what is
           proven is said and the word is `undecided`.
     """
-    found = judge_context(build_context(demand))
-    return replace(found, verdicts=tuple(explain_nowhere(demand, one) for one in found.verdicts))
+    context = build_context(demand)
+    found = judge_context(context)
+    return replace(
+        found,
+        verdicts=tuple(
+            replace(explain_nowhere(demand, one), qualifiers=list_qualifiers(context, at, one))
+            for at, one in enumerate(found.verdicts)
+        ),
+    )
 
 
 def judge_context(context: Context) -> Judgement:

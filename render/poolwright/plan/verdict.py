@@ -76,6 +76,14 @@ class Landing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Qualifier:
+    """Something that a verdict leaves open."""
+
+    kind: Literal["unknown", "prepare-risk"]
+    reason: str  # a sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The verdict of one workload."""
 
@@ -91,6 +99,7 @@ class Verdict:
     headroom_always: int | None = None  # further replicas that would still be always-fits; None: not known
     headroom_best: int | None = None  # further replicas that some packing holds beside everything
     reasons: tuple[str, ...] = ()  # sentences: what ended it, what it rests on
+    qualifiers: tuple[Qualifier, ...] = ()  # what else stands between it and a pod that runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

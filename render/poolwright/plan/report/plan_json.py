@@ -59,6 +59,7 @@ def _verdict(verdict: Verdict) -> _Json:
         "best": _witness(verdict.best),
         "worst": _witness(verdict.worst),
         "reasons": list(verdict.reasons),
+        "qualifiers": [{"kind": one.kind, "reason": one.reason} for one in verdict.qualifiers],
     }
 
 

@@ -67,6 +67,13 @@ def _verdict() -> SchemaPart:
         "kind": build_text("The device's type."),
         "alternative": build_text("`request/alternative` of a firstAvailable; empty: none."),
     }
+    qualifier: dict[str, SchemaPart] = {
+        "kind": {
+            "description": "Whether not all is known, or a driver may refuse the devices when the pod starts.",
+            "enum": ["unknown", "prepare-risk"],
+        },
+        "reason": build_text("A sentence."),
+    }
     return build_object(
         "A workload and its verdict, about devices alone.",
         {
@@ -85,6 +92,7 @@ def _verdict() -> SchemaPart:
             "best": _witness("An order that serves most; null: not needed, or there is none."),
             "worst": _witness("An order that leaves replicas out; null: there is none, or none was found."),
             "reasons": build_list("What ended it.", build_text("A sentence.")),
+            "qualifiers": build_list("What it leaves open.", build_object("Something that isn't settled.", qualifier)),
         },
     )
 

@@ -46,6 +46,7 @@ def _say_word(verdict: Verdict, demand: Demand) -> str:
 
 
 def _list_details(verdict: Verdict) -> Iterator[str]:
+    yield from (f"{one.kind}: {one.reason}" for one in verdict.qualifiers)
     if verdict.word == "always-fits":
         return
     yield from verdict.reasons

@@ -31,8 +31,9 @@ def say_counts(verdict: Verdict) -> str:
 
 
 def say_word(verdict: Verdict) -> str:
-    """The word; a yes is about devices alone, and says so."""
-    return f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
+    """The word and what qualifies it; a yes is about devices alone, and says so."""
+    word = f"{verdict.word} (devices)" if verdict.word == "always-fits" else verdict.word
+    return ", ".join([word, *dict.fromkeys(one.kind for one in verdict.qualifiers)])
 
 
 def say_witness(witness: Witness, replicas: int) -> str:
