@@ -98,9 +98,19 @@ def test_over_demanded_part_and_minimal_set() -> None:
     takes = (Want(1, (frozenset({0}),)), Want(2, (frozenset({0, 1}),)), Want(1, (frozenset({2}),)))
     found = judge(demand_of(World(((0, 1, 2),), takes)))
     devices = tuple((DRIVER, "n0", f"d{number}") for number in range(2))
-    assert found.over_demanded == (Contest(pods=(("w0", 1), ("w1", 2)), devices=2, examples=devices),)
-    assert found.hall_sets == (Contest(pods=(("w0", 1), ("w1", 2)), devices=2, examples=devices),)
-    assert found.hall_sets[0].demanded == 3
+    assert found.over_demanded == (Contest(pods=(("w0", 1), ("w1", 2)), demanded=3, devices=2, examples=devices),)
+    assert found.hall_sets == (Contest(pods=(("w0", 1), ("w1", 2)), demanded=3, devices=2, examples=devices),)
+
+
+def test_gangs_that_need_more_than_there_is() -> None:
+    """2 x 3, 2 x 1 and two more are 10: the last one is in it, because the third workload takes its device too."""
+    seven, rest = frozenset(range(7)), frozenset({7})
+    takes = (Want(2, (seven,), 3), Want(2, (seven,)), Want(1, (seven | rest,)), Want(1, (rest,)))
+    found = judge(demand_of(World((tuple(range(7)), (7,)), takes)))
+    devices = tuple((DRIVER, "n0", f"d{number}") for number in range(4))
+    contest = Contest(pods=(("w0", 2), ("w1", 2), ("w2", 1), ("w3", 1)), demanded=10, devices=8, examples=devices)
+    assert (found.hall_sets, found.over_demanded) == ((), (contest,))
+    assert str(found.shortfall) == "1"
 
 
 def test_room_for_more() -> None:

@@ -107,13 +107,9 @@ class Contest:
     """Replicas that compete for devices of which there are fewer."""
 
     pods: tuple[tuple[str, int], ...]  # by workload: its title and how many of its pods; in the demand's order
-    devices: int
+    demanded: int  # devices that they need at least
+    devices: int  # that there are
     examples: tuple[DeviceId, ...] = ()  # the first few of the devices, sorted
-
-    @property
-    def demanded(self) -> int:
-        """Pods of one device each."""
-        return sum(count for _, count in self.pods)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

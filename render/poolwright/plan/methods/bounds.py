@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence, Set
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
+from poolwright.plan.methods.contests import Takers, count_devices, list_takers
 from poolwright.plan.methods.context import Step
 from poolwright.plan.methods.flow import UNBOUNDED, Flow
 from poolwright.plan.methods.kinds import Field, Kind
 from poolwright.plan.methods.market import SINK, SOURCE
-
-Takers = tuple[tuple[int, int], ...]  # of a device: kinds and which of their asks
 
 
 def bound_alone(field: Field, kind: Kind) -> int:
@@ -186,7 +185,7 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
 
     Nodes whose devices the same asks take, and as many of each, are as good as one of so many times the size.
     """
-    takers = _list_takers(field, at)
+    takers = list_takers(field, at)
     profiles: Counter[_Profile] = Counter()
     for node, own in _list_by_home(field, field.kinds[at]).items():
         if node in needed:
@@ -250,16 +249,6 @@ def _cap_on_node(kind: Kind, ask: int, node: str) -> int:
     return len(devices) // one.most * one.most
 
 
-def _list_takers(field: Field, without: int) -> dict[DeviceId, Takers]:
-    takers: dict[DeviceId, list[tuple[int, int]]] = {}
-    for at, kind in enumerate(field.kinds):
-        if at != without:
-            for number, ask in enumerate(kind.shape.asks):
-                for device in ask.accepted:
-                    takers.setdefault(device, []).append((at, number))
-    return {device: tuple(found) for device, found in takers.items()}
-
-
 def bound_shortfall(field: Field, at_best: Sequence[int]) -> int:
     """So many replicas stay without at least: of devices one by one there aren't enough.
 
@@ -267,22 +256,7 @@ def bound_shortfall(field: Field, at_best: Sequence[int]) -> int:
     """
     replicas = [field.context.demand.workloads[at].replicas for at in field.members]
     alone = sum(wanted - best for wanted, best in zip(replicas, at_best, strict=True))
-    takers = _list_takers(field, -1)
-    classes = Counter(takers.values())
-    asks = sorted({one for known in classes for one in known})
-    number = {one: 2 + index for index, one in enumerate(asks)}
-    flow, demanded = Flow(2 + len(asks) + len(classes)), 0
-    for one in asks:
-        kind = field.kinds[one[0]]
-        is_free = kind.shares or not kind.shape.is_exclusive
-        wanted = 0 if is_free else kind.count * kind.shape.asks[one[1]].least
-        demanded += wanted
-        flow.add_edge(SOURCE, number[one], wanted)
-    for index, (known, devices) in enumerate(sorted(classes.items())):
-        flow.add_edge(2 + len(asks) + index, SINK, devices)
-        for one in known:
-            flow.add_edge(number[one], 2 + len(asks) + index, UNBOUNDED)
-    missing = demanded - flow.augment(SOURCE, SINK)
+    missing = count_devices(field).missing
     sizes: Counter[int] = Counter()
     for kind in field.kinds:
         sizes[kind.workload] += kind.shape.least

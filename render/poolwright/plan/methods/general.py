@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
 from poolwright.plan.methods.cells import NotSearchedError
+from poolwright.plan.methods.contests import count_devices
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import Part, choose_word
 from poolwright.plan.methods.kinds import Field, build_field
@@ -37,7 +38,12 @@ def judge_mixed(context: Context, members: Sequence[int]) -> Part:
     field = build_field(context, members)
     search = None if field.is_large else build_node_search(field)
     verdicts = {at: _judge(field, at, search) for at in members}
-    return Part(verdicts=verdicts, shortfall=_count_shortfall(field, search, [verdicts[at] for at in members]))
+    contest = count_devices(field).contest
+    return Part(
+        verdicts=verdicts,
+        shortfall=_count_shortfall(field, search, [verdicts[at] for at in members]),
+        over_demanded=() if contest is None else (contest,),
+    )
 
 
 def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:

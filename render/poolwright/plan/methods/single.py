@@ -126,6 +126,7 @@ def _build_contest(
     devices = sorted(device for number in classes for device in market.devices[number])
     return Contest(
         pods=tuple((titles[workload], count) for workload, count in sorted(by_workload.items()) if count),
+        demanded=sum(by_workload.values()),
         devices=len(devices),
         examples=tuple(devices[:EXAMPLES]),
     )

@@ -121,7 +121,7 @@ def _contest() -> SchemaPart:
     return build_object(
         "Pods that compete for fewer devices.",
         {
-            "demanded": build_count("Pods of one device each."),
+            "demanded": build_count("Devices that these need at least."),
             "devices": build_count("Devices."),
             "pods": build_list("By workload.", build_object("A workload.", pod)),
             "examples": build_list("Some of the devices.", build_text("driver/pool/device.")),

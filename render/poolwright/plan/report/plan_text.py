@@ -33,7 +33,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
-    yield from (f"  {_say_contest(contest)}" for contest in judgement.hall_sets)
+    yield from (f"  {_say_contest(contest)}" for contest in _list_contests(judgement))
     yield from (f"  {line}" for line in _render_losses(answer))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
@@ -54,9 +54,21 @@ def _list_details(verdict: Verdict) -> Iterator[str]:
         yield say_witness(verdict.worst, verdict.replicas)
 
 
+def _list_contests(judgement: Judgement) -> Iterator[Contest]:
+    """The smallest that there are: where pods take several devices, all of a part that is short."""
+    yield from judgement.hall_sets
+    yield from (one for one in judgement.over_demanded if not _is_of_singles(one))
+
+
+def _is_of_singles(contest: Contest) -> bool:
+    return contest.demanded == sum(count for _, count in contest.pods)
+
+
 def _say_contest(contest: Contest) -> str:
     pods = ", ".join(f"{count} of {title}" for title, count in contest.pods)
-    return f"{contest.demanded} claims compete for {contest.devices} devices: {pods}"
+    if _is_of_singles(contest):
+        return f"{contest.demanded} claims compete for {contest.devices} devices: {pods}"
+    return f"pods that need {contest.demanded} devices or more compete for {contest.devices}: {pods}"
 
 
 def _render_losses(answer: ClusterAnswer) -> Iterator[str]:
