@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from plan_world import Want, World, demand_of, draw_mixed, draw_singles
+from plan_world import Want, World, demand_of, draw_mixed, draw_singles, pod_of
 
+from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
 from poolwright.catalog.inventory import ZONE_LABEL
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import Verdict
 from poolwright.plan.what_if.loss import Loss, judge_losses
@@ -78,3 +79,32 @@ def test_nodes_that_are_alike_are_judged_once() -> None:
     assert [(one.names, one.devices, str(one.shortfall)) for one in judge_losses(zoned, "zone")] == [(("a",), 4, "3")]
     assert [(len(one.names), one.devices) for one in judge_losses(demand, "device")] == [(4, 1), (1, 1)]
     assert [(one.names, str(one.shortfall)) for one in judge_losses(demand, "family")] == [(("x.dev",), "3")]
+
+
+def test_a_gpu_is_lost_with_its_partitions() -> None:
+    """Found by NVIDIA's names, and elsewhere by the counters that they draw on."""
+    world = World(((0, 1), (2, 3)), (Want(2, (frozenset(range(4)),)),), charges=dict.fromkeys(range(4), 1), counter=2)
+    demand = demand_of(world)
+    assert [(one.names, one.devices) for one in judge_losses(demand, "device")] == [
+        (("x.dev/n0/c",), 2),
+        (("x.dev/n1/c",), 2),
+    ]
+    names = ("gpu-0-mig-1g-19-0", "gpu-0-mig-1g-19-1", "gpu-1-mig-1g-19-0", "gpu-1")
+    devices = tuple(
+        replace(one, driver="gpu.nvidia.com", consumes=(), name=name)
+        for one, name in zip(demand.slices[0].devices * 2, names, strict=True)
+    )
+    nvidia = replace(demand.slices[0], driver="gpu.nvidia.com", slice_count=1, devices=devices)
+    request = ClaimRequest(name="r", exactly=Request(name="r", class_name="any"))
+    claim = Claim(namespace="t", name="c", requests=(request,))
+    takes = replace(
+        demand,
+        workloads=(Workload(title="w", replicas=2, pods=(pod_of("w", claim),)),),
+        slices=(nvidia,),
+        classes={"any": DeviceClass(name="any", selectors=("true",))},
+    )
+    found = count_names(judge_losses(takes, "device"))
+    assert {name: (one.devices, str(one.shortfall)) for name, one in found.items()} == {
+        "gpu.nvidia.com/n0/gpu-0": (2, "0"),
+        "gpu.nvidia.com/n0/gpu-1": (2, "0"),
+    }

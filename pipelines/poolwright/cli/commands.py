@@ -210,8 +210,8 @@ def allocate(
     "losses",
     multiple=True,
     type=click.Choice(["node", "device", "zone", "family"]),
-    help="Also what is left after losing any one of these; can be given several times. A family is a product; of a "
-    "partitioned GPU each partition is a device.",
+    help="Also what is left after losing any one of these; can be given several times. A family is a product; a "
+    "device is a GPU with all its partitions.",
 )
 def plan(project: str, cluster: str | None, form: Any, losses: Any) -> int:
     """Say which workloads fit on their devices, whatever the order, and which may be left out.

@@ -66,7 +66,7 @@ def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[Thing]) 
     if "zone" in asked and zoneless:
         yield f"no loss of a zone takes the nodes without a zone label: {zoneless} of {len(cluster.nodes)}"
     if "device" in asked:
-        yield "a device is lost alone, a partition too: the others of its GPU stay"
+        yield "a GPU is lost with its partitions, as names or counters tell them; the other devices of its node stay"
     for one in demand.workloads:
         if one.unjudged:
             yield f"{one.title} has {', '.join(one.unjudged)}, which are not looked at"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from poolwright.allocation.held import DeviceId
+from poolwright.allocation.pools import Candidate
 from poolwright.catalog.resource_slice import Device, ResourceSlice
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge_context, split
@@ -19,6 +20,7 @@ from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.verdict import Count, Judgement, Verdict
 from poolwright.plan.why import explain_nowhere
 
+NVIDIA: Final = "gpu.nvidia.com"
 Thing = Literal["node", "device", "zone", "family"]
 
 
@@ -89,9 +91,22 @@ def _list_things(context: Context, thing: Thing) -> dict[str, _Lost]:
                 found[home].devices.add(device)
     else:
         for device, candidate in acceptance.candidates.items():
-            name = "/".join(device) if thing == "device" else _family(candidate.device)
+            name = "/".join(_whole(candidate)) if thing == "device" else _family(candidate.device)
             found.setdefault(name, _Lost(set())).devices.add(device)
     return found
+
+
+def _whole(candidate: Candidate) -> DeviceId:
+    """What is lost with a device: of a partition its GPU, with all others of that.
+
+    Partitions draw on counters of their GPU, or have its name before their own, as NVIDIA's do:
+    `gpu-0-mig-1g10gb-19-2`.
+    """
+    driver, pool, name = candidate.id
+    if driver == NVIDIA and "-mig-" in name:
+        return driver, pool, name.partition("-mig-")[0]
+    sets = sorted({one.counter_set for one in candidate.device.consumes})
+    return (driver, pool, "+".join(sets)) if sets and driver != NVIDIA else candidate.id
 
 
 def _family(device: Device) -> str:
