@@ -72,8 +72,8 @@ def prove_always(field: Field, at: int) -> tuple[int, int, int]:
         return kind.count, 0, 0
     needed = {node: count for node, count in blocking.items() if count}
     others = match_blocking(field, at, needed)
-    total = sum(needed.values())
-    return min(kind.count, max(0, -(-(total - others) // kind.size))), total, others
+    total, size = sum(needed.values()), _cap_at_once(kind, kind.size, needed)
+    return min(kind.count, max(0, -(-(total - others) // size))), total, others
 
 
 def count_blocking(field: Field, at: int) -> dict[str, int | None]:
@@ -199,7 +199,8 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
     flow = Flow(free + sum(1 + len(classes) + len(caps) for classes, caps, _ in profiles))
     for one in asks:
         kind = field.kinds[one[0]]
-        flow.add_edge(SOURCE, number[one], kind.count * kind.shape.asks[one[1]].most)
+        most = kind.shape.asks[one[1]].most
+        flow.add_edge(SOURCE, number[one], kind.count * _cap_at_once(kind, most, needed))
     for (classes, caps, need), times in profiles.items():
         flow.add_edge(free, SINK, need * times)
         on_node = {one: free + 1 + len(classes) + index for index, (one, _) in enumerate(caps)}
@@ -239,6 +240,14 @@ def plan_blocking(field: Field, at: int) -> list[Step]:
 
 # Devices by who takes them, how many of the node's each ask can take at once, and how many must be taken.
 _Profile = tuple[tuple[tuple[Takers, int], ...], tuple[tuple[tuple[int, int], int], ...], int]
+
+
+def _cap_at_once(kind: Kind, most: int, needed: Mapping[str, int]) -> int:
+    """How much one pod of a kind can add to what is needed: it is on one node, where no more counts than that needs.
+
+    most: devices that it takes at most.
+    """
+    return min(most, max(needed.values(), default=most)) if kind.is_local else most
 
 
 def _cap_on_node(kind: Kind, ask: int, node: str) -> int:

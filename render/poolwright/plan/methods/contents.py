@@ -28,23 +28,22 @@ class Contents:
     cells: Cells
     room: Room
 
-    def list_blocking(self, group: int) -> tuple[Counts, ...]:
-        """The smallest choices of pods that keep one more of a group out."""
+    def list_blocking(self, group: int, budget: Budget) -> tuple[Counts, ...]:
+        """The smallest choices of pods that keep one more of a group out. Raises: NotSearchedError."""
         blocked = {
             counts
             for state, counts in self.reached
             if not any(self.cells.place(state, picks) for picks in self.room.picks[group])
         }
-        return keep_least(blocked)
+        return keep_least(blocked, budget)
 
-    def list_full(self) -> tuple[Counts, ...]:
-        """The largest choices of pods."""
-        negated = keep_least({tuple(-count for count in counts) for _, counts in self.reached})
-        return tuple(tuple(-count for count in counts) for counts in negated)
+    def list_full(self, budget: Budget) -> tuple[Counts, ...]:
+        """The largest choices of pods. Raises: NotSearchedError."""
+        return keep_most({counts for _, counts in self.reached}, budget)
 
-    def count_most(self, group: int) -> int:
-        """The most pods of a group, with nobody else there."""
-        return max(counts[group] for _, counts in self.reached if sum(counts) == counts[group])
+    def count_most(self) -> int:
+        """The most pods of all groups together."""
+        return max(sum(counts) for _, counts in self.reached)
 
 
 def list_contents(cells: Cells, room: Room, most: Counts, budget: Budget) -> Contents:
@@ -71,10 +70,20 @@ def list_contents(cells: Cells, room: Room, most: Counts, budget: Budget) -> Con
     return Contents(reached, cells, room)
 
 
-def keep_least(choices: Iterable[Counts]) -> tuple[Counts, ...]:
-    """Those that no other one is below, in order."""
+def keep_least(choices: Iterable[Counts], budget: Budget) -> tuple[Counts, ...]:
+    """Those that no other one is below, in order.
+
+    Raises: NotSearchedError when that takes more comparisons than the budget has.
+    """
     kept: list[Counts] = []
     for one in sorted(choices, key=lambda counts: (sum(counts), counts)):
+        budget.spend(len(kept))
         if not any(all(map(int.__le__, other, one)) for other in kept):
             kept.append(one)
     return tuple(kept)
+
+
+def keep_most(choices: Iterable[Counts], budget: Budget) -> tuple[Counts, ...]:
+    """Those that no other one is above. Raises: NotSearchedError."""
+    negated = keep_least({tuple(-count for count in counts) for counts in choices}, budget)
+    return tuple(tuple(-count for count in counts) for counts in negated)

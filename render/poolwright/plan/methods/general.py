@@ -148,9 +148,9 @@ def _search(field: Field, search: NodeSearch | None, number: int) -> _Finding | 
     kind = field.kinds[number]
     try:
         count, steps = search.find_fewest(number)
+        most = search.count_alone(number)
     except NotSearchedError:
         return None
-    most = search.count_alone(number)
     worst = None
     if steps and count < kind.count:
         worst = field.context.show(steps, kind.workload, kind.pod, target=count, replicas=kind.count)
