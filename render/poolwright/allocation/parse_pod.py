@@ -33,6 +33,8 @@ WORKLOAD_APIS: Final = {
     "StatefulSet": "apps/v1",
 }
 _ENDED: Final = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")  # conditions of a Job
+MAX_DIGITS: Final = 6  # of a number that a controller wrote into an annotation
+SIZE_ANNOTATION: Final = "leaderworkerset.sigs.k8s.io/size"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -117,6 +119,9 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
         uid=metadata.get("uid").text() if name is None else "",
         owners=_parse_owners(metadata) if name is None else (),
         replica_set=_find_replica_set(metadata) if name is None else "",
+        controller=_find_controller(metadata) if name is None else ("", ""),
+        labels=metadata.get("labels").text_map() if name is None else {},
+        group_size=_parse_group_size(metadata) if name is None else 0,
         created=metadata.get("creationTimestamp").text(),
         is_deleted=metadata.get("deletionTimestamp").is_set,
         claims=tuple(_parse_pod_claim(entry) for entry in spec.get("resourceClaims").items()),
@@ -147,6 +152,17 @@ def _parse_owners(metadata: CapturedField) -> tuple[str, ...]:
 def _find_replica_set(metadata: CapturedField) -> str:
     owners = metadata.get("ownerReferences").items()
     return next((owner.get("name").text() for owner in owners if owner.get("kind").text() == "ReplicaSet"), "")
+
+
+def _find_controller(metadata: CapturedField) -> tuple[str, str]:
+    owners = metadata.get("ownerReferences").items()
+    made = ((one.get("kind").text(), one.get("name").text()) for one in owners if one.get("controller").flag())
+    return next(made, ("", ""))
+
+
+def _parse_group_size(metadata: CapturedField) -> int:
+    text = metadata.get("annotations", SIZE_ANNOTATION).text()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < MAX_DIGITS else 0
 
 
 def _parse_pod_claim(entry: CapturedField) -> PodClaim:

@@ -43,6 +43,9 @@ class Pod:
     uid: str = ""
     owners: tuple[str, ...] = ()  # uids
     replica_set: str = ""  # the name of its ReplicaSet, if it has one
+    controller: tuple[str, str] = ("", "")  # kind and name of the owner that made it; empty: none did
+    labels: Mapping[str, str] = field(default_factory=dict)
+    group_size: int = 0  # pods of its LeaderWorkerSet's group; 0: it belongs to none
     created: str = ""  # RFC 3339
     is_deleted: bool = False  # it has a deletionTimestamp
     claims: tuple[PodClaim, ...] = ()
