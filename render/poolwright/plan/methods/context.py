@@ -8,6 +8,7 @@ from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
+from poolwright.catalog.resource_slice import Device
 from poolwright.plan.demand import Demand
 from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.methods.market import Handed
@@ -57,7 +58,7 @@ class Context:
         found = set()
         for shape in self.shapes[workload]:
             for request, device in shape.alternatives:
-                found.add(self._describe(device, request if "/" in request else ""))
+                found.add(build_landing(self.acceptance.candidates[device].device, request))
         return tuple(sorted(found))
 
     def show(self, steps: Sequence[Step], workload: int, pod: int, *, target: int, replicas: int) -> Witness:
@@ -119,13 +120,15 @@ class Context:
             )
         return tuple(moves)
 
-    def _describe(self, device: DeviceId, alternative: str) -> Landing:
-        attributes = self.acceptance.candidates[device].device.attributes
-        said = {}
-        for wanted in ("productName", "type"):
-            found = next((one.value for (_, name), one in sorted(attributes.items()) if name == wanted), None)
-            said[wanted] = found if isinstance(found, str) else ""
-        return Landing(product=said["productName"] or device[0], kind=said["type"], alternative=alternative)
+
+def build_landing(device: Device, request: str) -> Landing:
+    """The hardware that a device is, for a request or `request/alternative`."""
+    said = {}
+    for wanted in ("productName", "type"):
+        found = next((one.value for (_, name), one in sorted(device.attributes.items()) if name == wanted), None)
+        said[wanted] = found if isinstance(found, str) else ""
+    alternative = request if "/" in request else ""
+    return Landing(product=said["productName"] or device.driver, kind=said["type"], alternative=alternative)
 
 
 def build_context(demand: Demand, *, shows: bool = True) -> Context:
