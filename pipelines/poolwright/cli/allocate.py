@@ -13,13 +13,11 @@ from poolwright.allocation.assumptions import Options
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import MINORS
 from poolwright.allocation.nodes import list_nodes
-from poolwright.allocation.parse_objects import parse_objects
 from poolwright.catalog.facts import Facts
-from poolwright.cli.object_files import build_empty, read_object_files
+from poolwright.cli.object_files import read_objects
 from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
-from poolwright.specs.document import Document
-from poolwright.specs.finding import Finding, SpecError, escape_controls, render_text, sort_findings
+from poolwright.specs.finding import escape_controls, render_text, sort_findings
 from poolwright.specs.version import parse_version
 
 Format = Literal["text", "json"]
@@ -51,7 +49,7 @@ def run_allocate(
     if isinstance(said, str):
         return _refuse(said)
     effective = facts.effective_gates(asked, said)
-    objects = _read_objects(files)
+    objects = read_objects(files)
     options = Options(pod=_parse_pod(pod), node=node, each_alone=each_alone)
     problem = _check_asked(objects, options)
     if problem:
@@ -64,18 +62,6 @@ def run_allocate(
         for line in render_answer_text(answer):
             tell(line)
     return answer.exit_code
-
-
-def _read_objects(files: Sequence[str]) -> ClusterObjects:
-    problems: list[Finding] = []
-    documents: list[Document] = []
-    for name, found in read_object_files(files, problems):
-        if not found:
-            problems.append(build_empty(name))
-        documents += found
-    if problems:
-        raise SpecError(problems)
-    return parse_objects(documents)
 
 
 def _find_minor(kubernetes: str | None) -> str:

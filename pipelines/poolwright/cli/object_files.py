@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from poolwright.allocation.cluster_objects import ClusterObjects
+from poolwright.allocation.parse_objects import parse_objects
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
@@ -26,6 +28,22 @@ def read_object_files(files: Sequence[str], problems: list[Finding]) -> Iterator
             yield name, parse_documents(_read(file, name), name, max_bytes=MAX_BYTES)
         except SpecError as error:
             problems += error.findings
+
+
+def read_objects(files: Sequence[str]) -> ClusterObjects:
+    """The objects of one cluster, from files that each hold some; paths as read_object_files takes them.
+
+    Raises: SpecError with everything that can't be read.
+    """
+    problems: list[Finding] = []
+    documents: list[Document] = []
+    for name, found in read_object_files(files, problems):
+        if not found:
+            problems.append(build_empty(name))
+        documents += found
+    if problems:
+        raise SpecError(problems)
+    return parse_objects(documents)
 
 
 def build_empty(name: str) -> Finding:
