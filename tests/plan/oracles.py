@@ -56,12 +56,13 @@ def fits(world: World, devices: frozenset[int], taken: frozenset[int]) -> bool:
 def try_packings(world: World) -> Truth:
     """Oracle A."""
     placements = [list_placements(world, at) for at in range(len(world.pods))]
-    return _judge(world, _walk(world, placements), placements)
+    return judge_states(world, walk(world, placements), placements)
 
 
-def _walk(world: World, placements: list[list[frozenset[int]]]) -> set[State]:
-    seen: set[State] = {()}
-    todo: list[State] = [()]
+def walk(world: World, placements: list[list[frozenset[int]]], start: State = ()) -> set[State]:
+    """The packings that pods come to which start from one; what that has needn't be a workload's."""
+    seen: set[State] = {start}
+    todo: list[State] = [start]
     while todo:
         state = todo.pop()
         for after in _extend(world, state, placements):
@@ -88,7 +89,7 @@ def walk_with_departures(world: World) -> set[State]:
 
 def all_packings(world: World) -> set[State]:
     placements = [list_placements(world, at) for at in range(len(world.pods))]
-    return _walk(world, placements)
+    return walk(world, placements)
 
 
 def _extend(world: World, state: State, placements: list[list[frozenset[int]]]) -> Iterator[State]:
@@ -100,7 +101,8 @@ def _extend(world: World, state: State, placements: list[list[frozenset[int]]]) 
                     yield _sort((*state, (at, devices)))
 
 
-def _judge(world: World, states: set[State], placements: list[list[frozenset[int]]]) -> Truth:
+def judge_states(world: World, states: set[State], placements: list[list[frozenset[int]]]) -> Truth:
+    """What is true of these packings."""
     always = [want.replicas for want in world.pods]
     at_best = [0] * len(world.pods)
     for state in states:

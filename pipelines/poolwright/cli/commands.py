@@ -213,15 +213,26 @@ def allocate(
     help="Also what is left after losing any one of these; can be given several times. A family is a product; a "
     "device is a GPU with all its partitions.",
 )
-def plan(project: str, cluster: str | None, form: Any, losses: Any) -> int:
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Judge the cluster as it runs: FILE is what kubectl get resourceclaims,pods,resourceslices,nodes -A prints "
+    "(-o yaml or json), or - for standard input. What is held there stays.",
+)
+@click.argument("files", nargs=-1, metavar="[FILE...]")
+def plan(project: str, cluster: str | None, form: Any, losses: Any, live: bool, files: tuple[str, ...]) -> int:
     """Say which workloads fit on their devices, whatever the order, and which may be left out.
 
     Each is counted at its peak: maxReplicas and surge. 6/6 is served in every order, 3-6/6 depends on who comes first,
     `at most 4/6` in no order, and ? is not known. About devices only.
     """
+    if live != bool(files):
+        raise click.UsageError("--live goes with FILE...")
+    if live and losses:
+        raise click.UsageError("--loss is judged of a cluster that starts empty; leave out --live")
     from poolwright.cli.plan import PlanOptions, run_plan
 
-    return run_plan(PlanOptions(project=project, cluster=cluster, form=form, losses=losses))
+    return run_plan(PlanOptions(project=project, cluster=cluster, form=form, losses=losses, live=files))
 
 
 @cli.command(cls=_Command, example="poolwright schema Envelope")

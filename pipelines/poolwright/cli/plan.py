@@ -11,6 +11,7 @@ from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.published import check_devices
 from poolwright.cli.built_objects import read_built_objects
+from poolwright.cli.live import SnapshotError, judge_live_files
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.files.project import find_project
@@ -21,7 +22,7 @@ from poolwright.plan.from_objects import build_demand
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
 from poolwright.plan.what_if.loss import Thing, judge_losses
-from poolwright.specs.finding import SpecError
+from poolwright.specs.finding import SpecError, escape_controls
 from poolwright.specs.resolve import resolve_cluster
 
 Format = Literal["text", "json"]
@@ -35,6 +36,7 @@ class PlanOptions:
     cluster: str | None = None  # None: all
     form: Format = "text"
     losses: tuple[Thing, ...] = ()  # of which each one's loss is judged too
+    live: tuple[str, ...] = ()  # files that hold the one cluster as it runs; none: clusters that start empty
 
 
 def run_plan(options: PlanOptions) -> int:
@@ -49,7 +51,14 @@ def run_plan(options: PlanOptions) -> int:
     if cluster is not None and cluster not in known:
         say(f"poolwright: --cluster: there is no such cluster; known: {', '.join(sorted(known))}\n", error=True)
         return 2
-    answers = [_judge(loaded, name, inventories.get(name), options) for name in known if cluster in (None, name)]
+    if options.live and cluster is None and len(known) > 1:
+        say(f"poolwright: --live: whose objects these are isn't said; add --cluster: {', '.join(known)}\n", error=True)
+        return 2
+    try:
+        answers = [_judge(loaded, name, inventories.get(name), options) for name in known if cluster in (None, name)]
+    except SnapshotError as error:
+        say(f"poolwright: --live: {escape_controls(str(error))}\n", error=True)
+        return 2
     if options.form == "json":
         say(render_plan_json(answers))
     else:
@@ -72,6 +81,8 @@ def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, option
     errors = [one for one in found if one.severity == "error"]
     if errors:
         raise SpecError(errors)
+    if options.live:
+        return judge_live_files(options.live, objects, cluster, inventory)
     demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
     judgement = judge(demand)
     asked = tuple(dict.fromkeys(options.losses))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
+from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.loss import Loss, Thing
 
@@ -21,13 +22,14 @@ class ClusterAnswer:
     judgement: Judgement
     asked: tuple[Thing, ...] = ()  # of which the loss was asked for
     losses: tuple[Loss, ...] = ()
+    live: LiveAnswer | None = None  # what runs, in the scenario `live`; its demand is what is still to be placed
 
     @property
     def assumptions(self) -> Assumptions:
         """What the verdicts rest on."""
         return Assumptions(
-            modelled=tuple(_list_modelled(self.cluster, self.demand)),
-            assumed=tuple(_list_assumed(self.cluster, self.demand, self.asked)),
+            modelled=(*_list_modelled(self.cluster, self.demand), *list_modelled_live(self.live)),
+            assumed=(*_list_assumed(self.cluster, self.demand, self.asked), *list_assumed_live(self.live)),
         )
 
     @property
@@ -58,7 +60,8 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
 
 def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[Thing]) -> Iterator[str]:
     yield "CPU, memory, volumes and ports of nodes leave room for the pods"
-    yield "nothing but these workloads uses the devices; drivers are healthy and slices current"
+    others = ", what holds devices and what waits for them" if demand.scenario == "live" else ""
+    yield f"nothing but these workloads{others} uses the devices; drivers are healthy and slices current"
     yield "nothing is preempted, nodes are not added, admission lets the pods in"
     if cluster.planned_nodes:
         yield "planned nodes publish what the facts say of such hardware"

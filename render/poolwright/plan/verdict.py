@@ -20,6 +20,7 @@ Method = Literal[
     "blocking flow",  # exact: one pod of several devices against pods of one
     "node search",  # exact: everything that each node may hold was listed
     "alone",  # no node can serve it, or nobody competes with it
+    "running",  # every replica has its devices, so that nothing is to be placed
     "bounds and witnesses",  # a proof from above and below, each side by relaxation or by a replayed order
     "not judged",  # something that it goes by isn't modelled, or a selector fails
 ]

@@ -94,9 +94,8 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
         count = kind.count if kind.shape.on_node else 0
         return _Finding(always=exactly(count), most=count, method="alone")
     if not kind.shape.on_node:
-        return _Finding(
-            always=exactly(0), most=0, method="alone", reason="no node can serve it, with nobody else there"
-        )
+        beside = " beside what is held" if field.context.demand.held else ", with nobody else there"
+        return _Finding(always=exactly(0), most=0, method="alone", reason=f"no node can serve it{beside}")
     most = bound_alone(field, kind)
     least, total, others = prove_always(field, number)
     # With nobody else there, an order that places none could be extended.

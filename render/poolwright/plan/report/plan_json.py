@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.report.live import build_live_part, build_running
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
@@ -30,10 +31,11 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "scenario": answer.demand.scenario,
         "demanded": judgement.demanded,
         "shortfall": _count(judgement.shortfall),
-        "workloads": [_verdict(one) for one in judgement.verdicts],
+        "workloads": [{**_verdict(one), **build_running(answer, one.workload)} for one in judgement.verdicts],
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
         "losses": [_loss(one) for one in answer.losses],
+        "live": build_live_part(answer),
         "assumptions": {
             "modelled": list(assumptions.modelled),
             "discharged": list(assumptions.discharged),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from poolwright.plan.demand import Scenario
+from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.verdict import Method, Replays, Word
 from poolwright.plan.what_if.loss import Thing
@@ -49,6 +50,7 @@ def _cluster() -> SchemaPart:
             "overDemanded": build_list("Devices that more pods need than there are.", _contest()),
             "minimalContests": build_list("The same, as small as they can be.", _contest()),
             "losses": build_list("What was asked for with --loss.", _loss()),
+            "live": live_schema(),
             "assumptions": build_object(
                 "What the verdicts rest on.",
                 {
@@ -93,6 +95,7 @@ def _verdict() -> SchemaPart:
             "worst": _witness("An order that leaves replicas out; null: there is none, or none was found."),
             "reasons": build_list("What ended it.", build_text("A sentence.")),
             "qualifiers": build_list("What it leaves open.", build_object("Something that isn't settled.", qualifier)),
+            **running_schema(),
         },
     )
 
@@ -100,7 +103,7 @@ def _verdict() -> SchemaPart:
 def _witness(description: str) -> SchemaPart:
     move = {
         "workload": build_text("Namespace and name."),
-        "replica": build_count("From 0."),
+        "replica": build_count("From 0; of a cluster that runs, those that run come first."),
         "pod": build_count("Of the replica's pods, from 0."),
         "node": build_text("Where it goes; empty: bound to none."),
         "devices": build_list("What it gets.", build_text("driver/pool/device.")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.demand import Demand
+from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Change, Loss
@@ -23,26 +24,32 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     devices = sum(len(one.devices) for one in cluster.slices)
     yield (
         f"{cluster.name}: Kubernetes {cluster.minor}, {answer.demand.scenario}; {count_of(len(cluster.nodes), 'node')} "
-        f"({cluster.planned_nodes} planned), {count_of(devices, 'device')}"
+        f"({cluster.planned_nodes} planned), {count_of(devices, 'device')}{say_held(answer)}"
     )
     names = max((len(one.workload) for one in judgement.verdicts), default=0)
     counts = max((len(say_counts(one)) for one in judgement.verdicts), default=0)
     for verdict in judgement.verdicts:
         yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer.demand)}"
-        yield from (f"    {line}" for line in _list_details(verdict))
+        yield from (f"    {line}" for line in _list_lines(answer, verdict))
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
     yield from (f"  {_say_contest(contest)}" for contest in _list_contests(judgement))
-    yield from (f"  {line}" for line in _render_losses(answer))
+    yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
     yield ""
 
 
 def _say_word(verdict: Verdict, demand: Demand) -> str:
-    reserved = any(one.title == verdict.workload and one.is_reservation for one in demand.workloads)
-    return f"{say_word(verdict)}, reserved" if reserved else say_word(verdict)
+    others = next((one for one in demand.workloads if one.title == verdict.workload and one.is_reservation), None)
+    return say_word(verdict) if others is None else f"{say_word(verdict)}, {say_others(others)}"
+
+
+def _list_lines(answer: ClusterAnswer, verdict: Verdict) -> Iterator[str]:
+    yield from list_observed(answer, verdict.workload)
+    yield from _list_details(verdict)
+    yield from list_restarts(answer, verdict.workload)
 
 
 def _list_details(verdict: Verdict) -> Iterator[str]:
