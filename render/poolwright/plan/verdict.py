@@ -15,6 +15,7 @@ Word = Literal["always-fits", "order-dependent", "unsatisfied", "undecided", "er
 # How a witness comes true: with the devices in the order they are published in now; with them in another order, as a
 # restarted driver may publish them; or the allocator wasn't brought to do it, and the packing alone is shown.
 Replays = Literal["now", "after-reordering-or-restart", "not-replayed"]
+Doubt = Literal["unknown", "prepare-risk"]  # not all is known; or a driver may refuse the devices when the pod starts
 Method = Literal[
     "single-device flow",  # exact: every pod it competes with takes one device for itself
     "blocking flow",  # exact: one pod of several devices against pods of one
@@ -80,7 +81,7 @@ class Landing:
 class Qualifier:
     """Something that a verdict leaves open."""
 
-    kind: Literal["unknown", "prepare-risk"]
+    kind: Doubt
     reason: str  # a sentence
 
 

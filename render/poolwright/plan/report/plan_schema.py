@@ -7,7 +7,7 @@ from typing import get_args
 from poolwright.plan.demand import Scenario
 from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
-from poolwright.plan.verdict import Method, Replays, Word
+from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import Thing
 from poolwright.specs.schema_parts import (
     DIALECT,
@@ -72,7 +72,7 @@ def _verdict() -> SchemaPart:
     qualifier: dict[str, SchemaPart] = {
         "kind": {
             "description": "Whether not all is known, or a driver may refuse the devices when the pod starts.",
-            "enum": ["unknown", "prepare-risk"],
+            "enum": list(get_args(Doubt)),
         },
         "reason": build_text("A sentence."),
     }
