@@ -9,6 +9,7 @@ import pytest
 from given_objects import read, refusal
 from poolwright.allocation.claim import Toleration
 from poolwright.allocation.pod import Container, Pod, PodClaim, Workload, WorkloadPods
+from poolwright.allocation.rolling import NONE, Rolling, Share
 from poolwright.specs.quantity import parse_quantity
 
 LOST = tuple(
@@ -169,11 +170,20 @@ WORKLOADS: dict[str, tuple[str, str, str, int | None, tuple[WorkloadPods, ...]]]
 }
 
 
+ROLLING = {
+    "Deployment": Rolling(surge=Share(25, is_percent=True), unavailable=Share(25, is_percent=True)),
+    "StatefulSet": Rolling(surge=NONE, unavailable=Share(1)),
+    "LeaderWorkerSet": Rolling(surge=NONE, unavailable=Share(1), waits_for_all=True),
+}
+
+
 @pytest.mark.parametrize(("api", "kind", "spec", "replicas", "pods"), WORKLOADS.values(), ids=WORKLOADS)
 def test_workloads(api: str, kind: str, spec: str, replicas: int | None, pods: tuple[WorkloadPods, ...]) -> None:
     text = f"apiVersion: {api}\nkind: {kind}\nmetadata: {{namespace: team-a, name: w, uid: u}}\nspec: {{{spec}}}\n"
     (placed,) = read(text).workloads
-    assert placed.value == Workload(kind=kind, namespace="team-a", name="w", uid="u", replicas=replicas, pods=pods)
+    assert placed.value == Workload(
+        kind=kind, namespace="team-a", name="w", uid="u", replicas=replicas, pods=pods, rolling=ROLLING.get(kind)
+    )
     assert placed.value.title == f"{kind} team-a/w"
 
 

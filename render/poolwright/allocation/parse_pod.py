@@ -21,6 +21,7 @@ from poolwright.allocation.pod import (
     Workload,
     WorkloadPods,
 )
+from poolwright.allocation.rolling import parse_rolling
 from poolwright.catalog.captured import CapturedField
 from poolwright.specs.quantity import Quantity
 
@@ -57,6 +58,7 @@ def parse_workload(root: CapturedField) -> Workload:
         pods=_parse_group(root.get("spec"), namespace, name)
         if kind == "LeaderWorkerSet"
         else (WorkloadPods(template=_parse_template(root.get("spec", "template"), kind, namespace, name)),),
+        rolling=parse_rolling(root),
     )
 
 

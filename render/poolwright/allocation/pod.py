@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from poolwright.allocation.claim import Toleration
+from poolwright.allocation.rolling import Rolling
 from poolwright.specs.document import Plain
 from poolwright.specs.quantity import Quantity
 
@@ -93,6 +94,7 @@ class Workload:
     owners: tuple[str, ...] = ()  # uids: a Deployment's ReplicaSet isn't a workload of its own
     replicas: int | None  # None: one for each node that its pods may run on (DaemonSet)
     pods: tuple[WorkloadPods, ...]
+    rolling: Rolling | None = None  # how new replicas replace old ones; None: they don't, or node by node
 
     @property
     def title(self) -> str:
