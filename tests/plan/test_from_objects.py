@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fleet import FLEET
 from given_cluster import GPU, WHOLE, build, claim, exactly, template
 from given_cluster import as_file as render
@@ -14,7 +16,7 @@ from poolwright.catalog.inventory import Node
 from poolwright.cli.built_objects import read_built_objects
 from poolwright.cli.load import load_project, read_inventories
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
-from poolwright.plan.demand import Demand, Workload, build_subjects
+from poolwright.plan.demand import Demand, Turnover, Workload, build_subjects
 from poolwright.plan.from_objects import Peak, Reservation, build_demand
 from poolwright.specs.document import parse_documents
 from poolwright.specs.resolve import resolve_cluster
@@ -72,12 +74,41 @@ def test_replicas_at_their_peak() -> None:
     assert [one.is_reservation for one in found.workloads] == [False, False, False, True]
 
 
+TWO = Peak(replicas=5, minimum=2, surge=1)
+STRATEGIES: dict[str, tuple[str, Json, Peak | None, tuple[int, Turnover | None]]] = {
+    "a-spec-says-the-surge": ("Deployment", {}, TWO, (5, Turnover(surge=1, unavailable=1))),
+    "nothing-away-beside-it": (
+        *("Deployment", {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}, TWO),
+        (5, Turnover(surge=1, unavailable=0)),
+    ),
+    "one-of-both-is-not-zero": (
+        *("Deployment", {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}),
+        *(Peak(replicas=4, minimum=4), (4, Turnover(surge=0, unavailable=1))),
+    ),
+    # A quarter of three replicas, rounded up beside them and down of them.
+    "without-a-spec-by-its-strategy": ("Deployment", {}, None, (4, Turnover(surge=1, unavailable=0))),
+    "recreated": ("Deployment", {"strategy": {"type": "Recreate"}}, None, (3, Turnover(surge=0, unavailable=3))),
+    "one-by-one": ("StatefulSet", {}, None, (3, Turnover(surge=0, unavailable=1))),
+    "by-nodes": ("DaemonSet", {}, None, (2, None)),
+}
+
+
+@pytest.mark.parametrize(("kind", "strategy", "peak", "said"), STRATEGIES.values(), ids=STRATEGIES)
+def test_what_a_rollout_adds(kind: str, strategy: Json, peak: Peak | None, said: tuple[int, Turnover | None]) -> None:
+    given = workload(kind, "w", claims=[OWN], replicas=3)
+    given["spec"] |= strategy
+    peaks = {} if peak is None else {("chat", "w"): peak}
+    (found,) = demand(WHOLE, template("one", exactly("gpu"), namespace="chat"), given, peaks=peaks).workloads
+    assert (found.replicas, found.turnover) == said
+    assert found.maximum == found.replicas - (found.turnover.surge if found.turnover else 0)
+
+
 def test_a_shared_claim_is_one_for_all_replicas() -> None:
     found = demand(
         WHOLE,
         claim("shared", exactly("gpu"), namespace="chat"),
         template("one", exactly("gpu"), namespace="chat"),
-        workload("Deployment", "both", claims=[SHARED, OWN], replicas=2),
+        workload("StatefulSet", "both", claims=[SHARED, OWN], replicas=2),
     )
     assert found.workloads[0].shared == frozenset({("chat", "shared")})
     names = [[one.name for one in replica.pods[0].claims] for replica in build_subjects(found)]

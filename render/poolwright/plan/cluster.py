@@ -70,5 +70,6 @@ def _list_peaks(specs: Specs, pools: set[str]) -> dict[tuple[str, str], Peak]:
         if said.pool_name in pools and resolved is not None:
             key = (resolved.envelope.value.spec.namespace, placement.value.metadata.name)
             most = said.min_replicas if said.max_replicas is None else said.max_replicas
-            peaks[key] = Peak(replicas=most + (said.surge or 0), minimum=said.min_replicas, origin=placement.place())
+            surge = said.surge or 0
+            peaks[key] = Peak(replicas=most + surge, minimum=said.min_replicas, surge=surge, origin=placement.place())
     return peaks

@@ -17,6 +17,15 @@ Scenario = Literal["fresh", "live", "rollout", "loss"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turnover:
+    """How new replicas of a workload replace the old ones."""
+
+    surge: int  # replicas beyond its maximum while they do
+    unavailable: int  # of the maximum that may be away; zero only with a surge, or where there are none
+    waits_for_all: bool = False  # ready replicas count from the last one of the surge: one that waits holds up all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """Replicas that are alike."""
 
@@ -29,6 +38,7 @@ class Workload:
     shared: frozenset[ClaimKey] = frozenset()
     # What a pod goes by that isn't modelled (pod affinity, topology spread, ...), in words: its verdict is undecided.
     unjudged: tuple[str, ...] = ()
+    turnover: Turnover | None = None  # None: its replicas aren't replaced by new ones, or node by node
     is_reservation: bool = False  # others' demand: counted, and no finding of its own
     origin: object = None  # where it comes from; nothing here looks at it
 
@@ -36,6 +46,11 @@ class Workload:
     def is_group(self) -> bool:
         """Whether a replica takes several pods, which are placed one by one."""
         return len(self.pods) > 1
+
+    @property
+    def maximum(self) -> int:
+        """Replicas at the peak without what a rollout adds."""
+        return self.replicas - (self.turnover.surge if self.turnover else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
-from poolwright.plan.demand import Demand, Scenario, Workload
+from poolwright.plan.demand import Demand, Scenario, Turnover, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,7 @@ class Peak:
 
     replicas: int  # the autoscaler's maximum, and what a rollout adds
     minimum: int
+    surge: int = 0  # of the replicas, what a rollout adds
     origin: object = None  # where it is written
 
 
@@ -55,7 +56,7 @@ def build_demand(
     objects: as its API server stores them; nodes, slices and pods among them aren't looked at.
     nodes:   captured and planned ones.
     slices:  of these nodes, with every taint in them.
-    peaks:   by the workload's namespace and name; another one has its own replicas for a peak.
+    peaks:   by the workload's namespace and name; another one has its own replicas and its own surge for a peak.
     held:    claims that have devices; none in a fresh cluster.
     """
     nodes = tuple(nodes)
@@ -95,7 +96,7 @@ def _build_workload(
     if not any(pod.claims or pod.problem for pod in pods):
         return None
     replicas = nodes if given.replicas is None else given.replicas
-    peak = peaks.get((given.namespace, given.name), Peak(replicas=replicas, minimum=replicas))
+    peak = peaks.get((given.namespace, given.name), _build_peak(given, replicas))
     return Workload(
         title=f"{given.namespace}/{given.name}",
         replicas=peak.replicas,
@@ -103,7 +104,27 @@ def _build_workload(
         pods=tuple(pods),
         shared=frozenset(claim_key(claim) for pod in pods for claim in pod.claims if claim_key(claim) in shared),
         unjudged=tuple(dict.fromkeys(unjudged)),
+        turnover=_build_turnover(given, peak),
         origin=peak.origin,
+    )
+
+
+def _build_peak(given: GivenWorkload, replicas: int) -> Peak:
+    """The peak of a workload that no spec speaks of: its own replicas, and what its own strategy adds."""
+    surge = given.rolling.count(replicas)[0] if given.rolling else 0
+    return Peak(replicas=replicas + surge, minimum=replicas, surge=surge)
+
+
+def _build_turnover(given: GivenWorkload, peak: Peak) -> Turnover | None:
+    if given.rolling is None:
+        return None
+    maximum = peak.replicas - peak.surge
+    unavailable = given.rolling.count(maximum)[1]
+    return Turnover(
+        surge=peak.surge,
+        # One of the two isn't zero, whatever the object says.
+        unavailable=unavailable if peak.surge else max(unavailable, min(1, maximum)),
+        waits_for_all=given.rolling.waits_for_all,
     )
 
 
