@@ -59,6 +59,19 @@ def judge_context(context: Context) -> Judgement:
     )
 
 
+def judge_one(context: Context, members: Sequence[int], at: int) -> Verdict:
+    """The verdict of one workload alone.
+
+    members: those that it competes with, itself among them, as `split` has them.
+    """
+    failing = {other: errors for other in members if (errors := _find_errors(context, other, members))}
+    if at in failing:
+        return _judge_error(context, at, failing[at])
+    rest = [other for other in members if other not in failing or context.demand.workloads[other].is_group]
+    part = judge_singles(context, rest, at) if is_plain(context, rest) else judge_mixed(context, rest, at)
+    return _set_aside(context, at, part.verdicts[at])
+
+
 def is_plain(context: Context, members: Sequence[int]) -> bool:
     """Whether every pod takes one device for itself, and nothing that isn't modelled decides."""
     return all(at not in context.barred and all(shape.is_single for shape in context.shapes[at]) for at in members)

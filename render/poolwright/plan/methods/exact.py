@@ -28,10 +28,11 @@ class Part:
     hall_sets: tuple[Contest, ...] = ()
 
 
-def judge_singles(context: Context, members: Sequence[int]) -> Part:
+def judge_singles(context: Context, members: Sequence[int], only: int | None = None) -> Part:
     """The exact verdicts of workloads whose pods take one device each.
 
     members: indices in the demand; nobody else takes any of their devices.
+    only:    the one whose verdict is wanted; None: all.
     """
     entries = {
         (at, pod): Entry(workload=at, pod=pod, count=context.demand.workloads[at].replicas, accepted=shape.accepted)
@@ -40,7 +41,9 @@ def judge_singles(context: Context, members: Sequence[int]) -> Part:
     }
     market = Market(tuple(entries.values()))
     verdicts = {
-        at: _judge(context, market, at, [entries[at, pod] for pod in range(len(context.shapes[at]))]) for at in members
+        at: _judge(context, market, at, [entries[at, pod] for pod in range(len(context.shapes[at]))])
+        for at in members
+        if only in (None, at)
     }
     most_pods = max((len(context.shapes[at]) for at in members), default=1)
     short = market.shortfall

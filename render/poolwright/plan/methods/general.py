@@ -33,10 +33,15 @@ class _Finding:
     reason: str = ""
 
 
-def judge_mixed(context: Context, members: Sequence[int]) -> Part:
-    """What can be proven of workloads that compete with no other ones."""
+def judge_mixed(context: Context, members: Sequence[int], only: int | None = None) -> Part:
+    """What can be proven of workloads that compete with no other ones.
+
+    only: the one whose verdict is wanted, without the shortfall; None: all.
+    """
     field = build_field(context, members)
     search = None if field.is_large else build_node_search(field)
+    if only is not None:
+        return Part(verdicts={only: _judge(field, only, search)}, shortfall=Count(0, field.demanded))
     verdicts = {at: _judge(field, at, search) for at in members}
     contest = count_devices(field).contest
     return Part(

@@ -155,7 +155,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
     kind = field.kinds[at]
     worst: Witness | None = None
     for packer, others, takes_back in _list_plans(field, at):
-        _block(packer, kind, others, takes_back=takes_back)
+        block(packer, kind, others, takes_back=takes_back)
         packer.fill(kind)
         count = packer.placed[kind.workload, kind.pod]
         if count < kind.count and (worst is None or count < worst.placed):
@@ -186,7 +186,7 @@ def _list_plans(field: Field, at: int) -> Iterator[tuple[Packer, list[Kind], boo
                 yield start(field, None if is_now else field.context.turned), order, takes_back
 
 
-def _block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bool) -> None:
+def block(packer: Packer, kind: Kind, others: Sequence[Kind], *, takes_back: bool) -> None:
     """Place others where they keep a kind's pods away, the nodes with the fewest devices first."""
     on_node = kind.shape.on_node
     for node in sorted(on_node, key=lambda node: (len(on_node[node]), node)):

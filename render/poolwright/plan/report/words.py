@@ -41,10 +41,14 @@ def say_witness(witness: Witness, replicas: int) -> str:
 
     replicas: of the workload that the witness is about.
     """
+    return f"left out {replicas - witness.placed} after: {say_moves(witness)}"
+
+
+def say_moves(witness: Witness) -> str:
+    """The first moves of an order, and how it comes true."""
     shown = [f"{move.workload}#{move.replica} on {move.node}" for move in witness.moves[:MAX_MOVES]]
     more = f" and {len(witness.moves) - MAX_MOVES} more" if len(witness.moves) > MAX_MOVES else ""
-    left = replicas - witness.placed
-    return f"left out {left} after: {', '.join(shown)}{more} ({_REPLAYS[witness.replays]})"
+    return f"{', '.join(shown) or 'nothing'}{more} ({_REPLAYS[witness.replays]})"
 
 
 def count_of(number: int, what: str) -> str:
