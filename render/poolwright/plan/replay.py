@@ -63,6 +63,15 @@ class Replay:
             self._placer.release(key)
         return self.moves.pop()
 
+    def leave(self, workload: int, number: int) -> None:
+        """A replica's pods give back what they have, wherever they stand among the moves."""
+        title = self.demand.workloads[workload].title
+        goes = [move.workload == title and move.replica == number for move in self.moves]
+        for key in (key for keys, is_gone in zip(self._keys, goes, strict=True) if is_gone for key in keys):
+            self._placer.release(key)
+        self.moves = [move for move, is_gone in zip(self.moves, goes, strict=True) if not is_gone]
+        self._keys = [keys for keys, is_gone in zip(self._keys, goes, strict=True) if not is_gone]
+
     def can_place(self, workload: int, number: int, pod: int, nodes: Sequence[str]) -> bool:
         """Whether one of the nodes can serve a pod."""
         subject = self.build(workload, number).pods[pod]
