@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema_rs
@@ -10,8 +11,11 @@ import pytest
 
 from fleet import FLEET, ROOT, copy_fleet
 from poolwright.plan.report.plan_schema import plan_schema
+from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json, render_rollouts
 from poolwright.plan.report.words import say_counts
-from poolwright.plan.verdict import Count, Verdict, Word, exactly
+from poolwright.plan.verdict import Count, Move, Verdict, Witness, Word, exactly
+from poolwright.plan.what_if.gang import GangDeadlock
+from poolwright.plan.what_if.rollout import Rollout
 from run_poolwright import run
 
 COUNTS: dict[str, tuple[Word, Count, Count, str]] = {
@@ -103,6 +107,64 @@ def test_what_changes_nothing_is_said_in_one_line() -> None:
     ran = run("plan", "--project", str(FLEET), "--cluster", "east", "--loss", "family", folder=ROOT)
     a100 = "NVIDIA A100-SXM4-40GB"
     assert f"  without family {a100} gpu, {a100} mig: every verdict stays\n" in ran.stdout
+
+
+def test_a_rollout_that_can_stick() -> None:
+    """Without surge its one replica is let go first, and others may come to its two whole nodes before the new one."""
+    asked = ("plan", "--project", str(FLEET), "--cluster", "east")
+    why = "once the old replica gave devices back, others have the rest, and no new one has room"
+    lines = run(*asked, folder=ROOT).stdout.splitlines()
+    at = lines.index(f"  rollout of reasoning/reason-671b: can stick: {why}")
+    assert lines[at + 1].startswith("    after: search/rag-8b#0 on h100-b-0, ")
+    (cluster,) = json.loads(run(*asked, "--format", "json", folder=ROOT).stdout)["clusters"]
+    (found,) = [one for one in cluster["rollouts"] if one["workload"] == "reasoning/reason-671b"]
+    assert {key: found[key] for key in found if key != "witness"} == {
+        "workload": "reasoning/reason-671b",
+        "outcome": "can-stick",
+        "maximum": 1,
+        "surge": 0,
+        "maxUnavailable": 1,
+        "why": why,
+        "fixes": [],
+    }
+    assert (found["witness"]["placed"], found["witness"]["replays"]) == (0, "now")
+    assert cluster["gangDeadlocks"] == []
+
+
+def test_rollouts_and_deadlocks_are_said() -> None:
+    witness = Witness(moves=(Move(workload="a/b", replica=0, node="n"),), placed=1, replays="now")
+    rollout = Rollout(workload="a/b", outcome="can-stick", maximum=1, surge=1, unavailable=0, why="no room")
+    deadlock = GangDeadlock(
+        workloads=("a/b",),
+        holding=2,
+        complete=0,
+        gained=(("a/b", 1),),
+        why="2 replicas hold a part",
+        fix="gang scheduling",
+        witness=witness,
+    )
+    rollouts = (
+        replace(rollout, outcome="completes"),
+        replace(rollout, witness=witness, fixes=("surge 0", "one fewer")),
+        replace(rollout, outcome="not-known"),
+    )
+    assert list(render_rollouts(rollouts, (deadlock,))) == [
+        "rollout of a/b: can stick: no room",
+        "  after: a/b#0 on n (with devices as they are published now)",
+        "  mended by: surge 0; or one fewer",
+        "rollout of a/b: it isn't known whether it completes: no room",
+        "2 replicas hold a part",
+        "  after: a/b#0 on n (with devices as they are published now)",
+        "  mended by: gang scheduling",
+    ]
+    document = json.loads(
+        run("plan", "--project", str(FLEET), "--cluster", "lab", "--format", "json", folder=ROOT).stdout
+    )
+    document["clusters"][0]["rollouts"] = build_rollouts_json(rollouts, lambda _: None)
+    document["clusters"][0]["gangDeadlocks"] = build_deadlocks_json(
+        (deadlock,), lambda one: one and {"placed": one.placed, "replays": one.replays, "moves": []}
+    )
+    jsonschema_rs.validate(plan_schema(), document)
 
 
 def test_an_unknown_cluster() -> None:

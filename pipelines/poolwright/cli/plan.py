@@ -21,7 +21,9 @@ from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
+from poolwright.plan.what_if.gang import find_gang_deadlocks
 from poolwright.plan.what_if.loss import Thing, judge_losses
+from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.specs.finding import SpecError, escape_controls
 from poolwright.specs.resolve import resolve_cluster
 
@@ -87,4 +89,12 @@ def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, option
     judgement = judge(demand)
     asked = tuple(dict.fromkeys(options.losses))
     lost = tuple(loss for thing in asked for loss in judge_losses(demand, thing, judgement))
-    return ClusterAnswer(cluster=cluster, demand=demand, judgement=judgement, asked=asked, losses=lost)
+    return ClusterAnswer(
+        cluster=cluster,
+        demand=demand,
+        judgement=judgement,
+        asked=asked,
+        losses=lost,
+        rollouts=judge_rollouts(demand, judgement),
+        deadlocks=find_gang_deadlocks(demand, judgement),
+    )

@@ -10,7 +10,9 @@ from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
 from poolwright.plan.verdict import Judgement, Verdict
+from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.loss import Loss, Thing
+from poolwright.plan.what_if.rollout import Rollout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,8 @@ class ClusterAnswer:
     asked: tuple[Thing, ...] = ()  # of which the loss was asked for
     losses: tuple[Loss, ...] = ()
     live: LiveAnswer | None = None  # what runs, in the scenario `live`; its demand is what is still to be placed
+    rollouts: tuple[Rollout, ...] = ()
+    deadlocks: tuple[GangDeadlock, ...] = ()
 
     @property
     def assumptions(self) -> Assumptions:
@@ -37,7 +41,7 @@ class ClusterAnswer:
         """0: nothing is certain to be left out; 1: something is; 2: of something it isn't known.
 
         A workload that may be left out in some order is a warning: others have to be there first. What a loss would
-        change is for the reader to weigh.
+        change is for the reader to weigh, and so is a rollout that can stick.
         """
         verdicts = [one for one in self.judgement.verdicts if not _is_reserved(self.demand, one)]
         if self.judgement.shortfall.least > 0 or any(one.word in ("unsatisfied", "error") for one in verdicts):

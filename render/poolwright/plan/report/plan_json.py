@@ -8,6 +8,7 @@ from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.report.live import build_live_part, build_running
+from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
@@ -34,6 +35,8 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "workloads": [{**_verdict(one), **build_running(answer, one.workload)} for one in judgement.verdicts],
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
+        "rollouts": build_rollouts_json(answer.rollouts, _witness),
+        "gangDeadlocks": build_deadlocks_json(answer.deadlocks, _witness),
         "losses": [_loss(one) for one in answer.losses],
         "live": build_live_part(answer),
         "assumptions": {

@@ -7,6 +7,7 @@ from typing import get_args
 from poolwright.plan.demand import Scenario
 from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
+from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import Thing
 from poolwright.specs.schema_parts import (
@@ -49,6 +50,7 @@ def _cluster() -> SchemaPart:
             "workloads": build_list("In a fixed order.", _verdict()),
             "overDemanded": build_list("Devices that more pods need than there are.", _contest()),
             "minimalContests": build_list("The same, as small as they can be.", _contest()),
+            **rollouts_schema(_witness),
             "losses": build_list("What was asked for with --loss.", _loss()),
             "live": live_schema(),
             "assumptions": build_object(

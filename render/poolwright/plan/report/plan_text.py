@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.demand import Demand
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
+from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Change, Loss
@@ -35,6 +36,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
     yield from (f"  {_say_contest(contest)}" for contest in _list_contests(judgement))
+    yield from (f"  {line}" for line in render_rollouts(answer.rollouts, answer.deadlocks))
     yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"

@@ -53,7 +53,7 @@ def find_gang_deadlocks(demand: Demand, judgement: Judgement) -> tuple[GangDeadl
         for at, (workload, verdict) in enumerate(zip(demand.workloads, judgement.verdicts, strict=True))
         if workload.is_group and verdict.word not in ("always-fits", "error")
     }
-    if demand.held or not open_:
+    if demand.held or demand.scenario != "fresh" or not open_:
         return ()
     context = build_context(demand, shows=False)
     found = (_search(context, part, open_) for part in split(context) if open_ & set(part))
@@ -62,11 +62,11 @@ def find_gang_deadlocks(demand: Demand, judgement: Judgement) -> tuple[GangDeadl
 
 def _search(context: Context, part: Sequence[int], open_: set[int]) -> GangDeadlock | None:
     field = build_field(context, part)
-    sharing = {kind.workload for kind in field.kinds if kind.shares}
+    sharing = {kind.workload for kind in field.kinds if kind.shares or not kind.is_own}
     groups = [at for at in part if at in open_ and at not in context.barred and at not in sharing]
     if not groups:
         return None
-    others = [kind for kind in field.kinds if kind.workload not in open_ and not kind.is_barred]
+    others = [kind for kind in field.kinds if kind.workload not in open_ and kind.is_own and not kind.is_barred]
     by_size = sorted(others, key=lambda one: one.size)
     orders = [others] if by_size == others else [others, by_size]
     whens: tuple[_Others, ...] = ("none", "before", "between") if others else ("none",)

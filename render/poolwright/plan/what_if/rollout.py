@@ -42,10 +42,10 @@ def judge_rollouts(demand: Demand, judgement: Judgement) -> tuple[Rollout, ...]:
     """The rollouts of a fresh cluster's workloads, in the demand's order; of what doesn't roll, nothing.
 
     judgement: of the same demand.
-    Returns:   nothing for a demand in which devices are held: old replicas are a part of that, and do depart.
+    Returns:   nothing of a cluster that runs: old replicas are a part of what it holds, and do depart.
     Cost:      none where verdicts say that rollouts complete; else see `find_stuck`, and a verdict for each fix.
     """
-    if demand.held:
+    if demand.held or demand.scenario != "fresh":
         return ()
     judged: dict[int, Rollout] = {}
     open_: list[int] = []
@@ -111,12 +111,16 @@ def _judge(context: Context, part: Sequence[int], at: int, verdict: Verdict) -> 
     turnover = workload.turnover
     if turnover is None:
         raise AssertionError(f"{workload.title}: judge_rollouts leaves it out")
+    field = build_field(context, part)
     if at in context.barred:
         return _build(workload, turnover, "not-known", "; ".join(verdict.reasons))
+    if any(kind.shares or not kind.is_own for kind in field.kinds if kind.workload == at):
+        why = "its pods use claims together with others, and that they always fit isn't proven"
+        return _build(workload, turnover, "not-known", why)
     maximum = workload.maximum
     most = maximum + _count_beyond(workload, turnover) - 1
     stop = Stop(workload=at, held=maximum - turnover.unavailable, most=most)
-    witness = find_stuck(build_field(context, part), stop, verdict.worst)
+    witness = find_stuck(field, stop, verdict.worst)
     if witness is None:
         why = "neither that it always completes is proven, nor was an order found in which it doesn't"
         return _build(workload, turnover, "not-known", why)
