@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fleet import FLEET
-from given_cluster import GPU, WHOLE, build, claim, exactly, template
+from given_cluster import GPU, WHOLE, build, claim, exactly, gpu, slice_of, template
 from given_cluster import as_file as render
 from poolwright.allocation.features import build_features
 from poolwright.allocation.parse_objects import parse_objects
@@ -17,12 +18,13 @@ from poolwright.cli.built_objects import read_built_objects
 from poolwright.cli.load import load_project, read_inventories
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand, Turnover, Workload, build_subjects
+from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import Peak, Reservation, build_demand
 from poolwright.specs.document import parse_documents
 from poolwright.specs.resolve import resolve_cluster
 
 Json = dict[str, Any]
-FEATURES = build_features("1.37", {"DRAPrioritizedList": True})
+FEATURES = build_features("1.37", {"DRAPrioritizedList": True, "DRAAdminAccess": True})
 NODES = (Node(name="node-a"), Node(name="node-b"))
 
 
@@ -68,7 +70,7 @@ def test_replicas_at_their_peak() -> None:
     assert list_rows(found) == [
         ("chat/scaled", 5, 2, 1, [f"gpu: 1 {GPU}"]),
         ("chat/fixed", 3, 3, 1, [f"gpu: 1 {GPU}"]),
-        ("chat/everywhere", 2, 2, 1, [f"gpu: 1 {GPU}"]),
+        ("chat/everywhere", 1, 1, 2, [f"gpu: 1 {GPU}"]),
         ("training", 2, 2, 1, [f"reserved: 1 {GPU}"]),
     ]
     assert [one.is_reservation for one in found.workloads] == [False, False, False, True]
@@ -89,7 +91,7 @@ STRATEGIES: dict[str, tuple[str, Json, Peak | None, tuple[int, Turnover | None]]
     "without-a-spec-by-its-strategy": ("Deployment", {}, None, (4, Turnover(surge=1, unavailable=0))),
     "recreated": ("Deployment", {"strategy": {"type": "Recreate"}}, None, (3, Turnover(surge=0, unavailable=3))),
     "one-by-one": ("StatefulSet", {}, None, (3, Turnover(surge=0, unavailable=1))),
-    "by-nodes": ("DaemonSet", {}, None, (2, None)),
+    "by-nodes": ("DaemonSet", {}, None, (1, None)),
 }
 
 
@@ -159,3 +161,49 @@ def read_cluster(name: str) -> tuple[ClusterPlan, Demand]:
     ]
     objects = read_built_objects(units, project.customs)
     return plan, build_demand(objects, plan.features, nodes=plan.nodes, slices=plan.slices, peaks=plan.peaks)
+
+
+def daemon(*requests: Json, devices: dict[str, int], others: int = 0) -> list[tuple[str, str, str]]:
+    """Verdicts of a DaemonSet, and of as many other pods of one device each; devices: by node."""
+    slices = [
+        placed.value
+        for node, count in devices.items()
+        for placed in parse_objects(
+            parse_documents(render([slice_of(node, *(gpu(n) for n in range(count)))]), "slices.json")
+        ).slices
+    ]
+    found = demand(
+        WHOLE,
+        template("one", *requests, namespace="chat"),
+        template("other", exactly("gpu"), namespace="chat"),
+        workload("DaemonSet", "everywhere", claims=[OWN]),
+        workload("StatefulSet", "other", claims=[{**OWN, "resourceClaimTemplateName": "other"}], replicas=others),
+    )
+    verdicts = judge(replace(found, slices=tuple(slices))).verdicts
+    return [(one.word, str(one.always), str(one.at_best)) for one in verdicts if one.replicas]
+
+
+def test_a_daemon_set_has_one_pod_on_each_node() -> None:
+    assert daemon(exactly("gpu"), devices={"node-a": 1, "node-b": 1}) == [("always-fits", "1", "1")]
+    # Two devices on one node are of no use to the other one's pod.
+    assert daemon(exactly("gpu"), devices={"node-a": 2}) == [("unsatisfied", "0", "0")]
+    assert daemon(exactly("gpu"), devices={"node-a": 2, "node-b": 1}, others=1)[0] == ("order-dependent", "0", "1")
+
+
+def test_nobody_is_in_the_way_of_administration() -> None:
+    every = exactly("gpu", allocationMode="All", adminAccess=True)
+    found = daemon(every, devices={"node-a": 1, "node-b": 1}, others=2)
+    assert found == [("always-fits", "1", "1"), ("always-fits", "2", "2")]
+    assert daemon(every, devices={"node-a": 1}) == [("unsatisfied", "0", "0")]
+
+
+def test_a_daemon_set_goes_only_where_it_may() -> None:
+    """Not to a node that it doesn't select; but to one that is cordoned."""
+    one = template("one", exactly("gpu"), namespace="chat")
+    elsewhere = workload("DaemonSet", "d", claims=[OWN], nodeSelector={"kind": "none"})
+    assert demand(WHOLE, one, elsewhere).workloads == ()
+    objects = [WHOLE, one, workload("DaemonSet", "d", claims=[OWN])]
+    given = parse_objects(parse_documents(render(objects), "objects.json"))
+    cordoned = replace(NODES[0], unschedulable=True)
+    found = build_demand(given, FEATURES, nodes=(cordoned,), slices=(), peaks={})
+    assert [len(one.pods) for one in found.workloads] == [1]

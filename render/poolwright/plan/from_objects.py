@@ -6,18 +6,26 @@ tolerations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from poolwright.allocation.claim import Claim, ClaimRequest, Request
+from poolwright.allocation.claim import Claim, ClaimRequest, Request, Toleration
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features
+from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pod import Workload as GivenWorkload
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.demand import Demand, Scenario, Turnover, Workload
+from poolwright.specs.document import Plain
+
+_TOLERATED_BY_DAEMONS: Final = tuple(
+    f"node.kubernetes.io/{name}"
+    for name in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +73,7 @@ def build_demand(
     workloads = [
         workload
         for placed in objects.workloads
-        if (workload := _build_workload(placed.value, builder, shared, peaks, len(nodes))) is not None
+        if (workload := _build_workload(placed.value, builder, shared, peaks, nodes)) is not None
     ]
     workloads += [_build_reservation(one) for one in reservations]
     return Demand(
@@ -84,9 +92,9 @@ def _build_workload(
     builder: SubjectBuilder,
     shared: set[ClaimKey],
     peaks: Mapping[tuple[str, str], Peak],
-    nodes: int,
+    nodes: Sequence[Node],
 ) -> Workload | None:
-    """The workload; None: its pods claim nothing."""
+    """The workload; None: its pods claim nothing, or there are none."""
     pods: list[Subject] = []
     unjudged: list[str] = []
     for group in given.pods:
@@ -95,7 +103,11 @@ def _build_workload(
         unjudged += group.template.unjudged
     if not any(pod.claims or pod.problem for pod in pods):
         return None
-    replicas = nodes if given.replicas is None else given.replicas
+    replicas = given.replicas
+    if replicas is None:
+        replicas, pods = 1, [bound for pod in pods for bound in _bind_to_nodes(pod, nodes)]
+        if not pods:
+            return None
     peak = peaks.get((given.namespace, given.name), _build_peak(given, replicas))
     return Workload(
         title=f"{given.namespace}/{given.name}",
@@ -107,6 +119,21 @@ def _build_workload(
         turnover=_build_turnover(given, peak),
         origin=peak.origin,
     )
+
+
+def _bind_to_nodes(pod: Subject, nodes: Sequence[Node]) -> Iterator[Subject]:
+    """A DaemonSet's pods: one for each node that is open to them, and for no other one. So they are one replica.
+
+    Source: kubernetes/kubernetes pkg/controller/daemon/util AddOrUpdateDaemonPodTolerations and
+            ReplaceDaemonSetPodNodeNameNodeAffinity.
+    """
+    always = tuple(Toleration(key=key, operator="Exists") for key in _TOLERATED_BY_DAEMONS)
+    pod = replace(pod, tolerations=(*pod.tolerations, *always))
+    for node in sorted(nodes, key=lambda one: one.name):
+        bar = find_bar(pod, node)
+        if bar is None or bar.is_unknown:
+            there: Plain = {"key": "metadata.name", "operator": "In", "values": [node.name]}
+            yield replace(pod, node_affinity={"nodeSelectorTerms": [{"matchFields": [there]}]})
 
 
 def _build_peak(given: GivenWorkload, replicas: int) -> Peak:

@@ -51,7 +51,9 @@ class Shape:
     takes_one: bool = False  # one device
     takes_any: bool = False  # some devices of one request with nothing that ties them
     is_exclusive: bool = False  # taking a device leaves all others as they were
-    needs_nothing: bool = False  # all its claims have devices, and `on_node` names the nodes that can use them
+    # All its claims have devices, or are for administration, which nobody is in the way of. `on_node` names the nodes
+    # that can use them.
+    needs_nothing: bool = False
     asks: tuple[Ask, ...] = ()
     options: tuple[tuple[Option, ...], ...] = ()  # by request of the new claims
     on_node: dict[str, frozenset[DeviceId]] = field(
@@ -164,7 +166,14 @@ class Acceptance:
     def list_open(self, pod: Subject) -> list[Node]:
         """The nodes that are open to a pod, whatever their devices."""
         found = [claim.allocation for claim in pod.claims if claim.allocation is not None]
-        return [node for node in self.nodes if not find_bar(pod, node) and all(is_usable(one, node) for one in found)]
+        pinned = _find_pinned(pod)
+        return [
+            node
+            for node in self.nodes
+            if (pinned is None or node.name == pinned)
+            and not find_bar(pod, node)
+            and all(is_usable(one, node) for one in found)
+        ]
 
     def _build_shape(self, key: str, workload: Workload, pod: Subject) -> Shape:
         new = [claim for claim in pod.claims if claim.allocation is None]
@@ -198,7 +207,7 @@ class Acceptance:
             takes_one=single,
             takes_any=counted,
             is_exclusive=is_exclusive,
-            needs_nothing=not requests,
+            needs_nothing=all(one.admin_access for alternatives in plain for one in alternatives),
             asks=tuple(ask for ask in asks if ask.most),
             options=tuple(options),
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
@@ -285,6 +294,14 @@ class Acceptance:
     def is_divisible(self, device: Device) -> bool:
         """Whether giving a device leaves more, or less, than all others as they were."""
         return self.is_shareable(device) or bool(device.consumes and self.features.partitionable_devices)
+
+
+def _find_pinned(pod: Subject) -> str | None:
+    """The one node that a DaemonSet's pod is bound to; looked for first, because there are as many pods as nodes."""
+    match pod.node_affinity:
+        case {"nodeSelectorTerms": [{"matchFields": [{"operator": "In", "values": [str(name)]}], **others}]}:
+            return None if others else name
+    return None
 
 
 def _is_one(request: Request) -> bool:
