@@ -88,8 +88,9 @@ def _judge(context: Context, market: Market, at: int, entries: Sequence[Entry]) 
         best=best,
         worst=worst,
         lands_on=context.list_landings(at),
-        headroom_always=min(one.headroom_always for one in numbers),
-        headroom_best=numbers[0].headroom_best if not workload.is_group else None,
+        # A further replica of a group brings further pods of each of its places, which compete with each other.
+        headroom_always=None if workload.is_group else numbers[0].headroom_always,
+        headroom_best=None if workload.is_group else numbers[0].headroom_best,
         reasons=_say(numbers[weakest], word, workload.replicas, is_group=workload.is_group),
     )
 

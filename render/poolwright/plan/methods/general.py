@@ -38,8 +38,7 @@ def judge_mixed(context: Context, members: Sequence[int], only: int | None = Non
 
     only: the one whose verdict is wanted, without the shortfall; None: all.
     """
-    field = build_field(context, members)
-    search = None if field.is_large else build_node_search(field)
+    field, search = _prepare(context, members)
     if only is not None:
         return Part(verdicts={only: _judge(field, only, search)}, shortfall=Count(0, field.demanded))
     verdicts = {at: _judge(field, at, search) for at in members}
@@ -49,6 +48,22 @@ def judge_mixed(context: Context, members: Sequence[int], only: int | None = Non
         shortfall=_count_shortfall(field, search, [verdicts[at] for at in members]),
         over_demanded=() if contest is None else (contest,),
     )
+
+
+def count_shortfall(context: Context, members: Sequence[int]) -> Count:
+    """What can be proven of their shortfall, without a verdict of each."""
+    field, search = _prepare(context, members)
+    most = {at: context.demand.workloads[at].replicas for at in members}
+    for kind in field.kinds:
+        own = kind if kind.follows is None else field.kinds[kind.follows]
+        alone = bound_alone(field, own) * kind.weight if own.shape.on_node else 0
+        most[kind.workload] = min(most[kind.workload], alone)
+    return _pack_shortfall(field, search, list(most.values()))
+
+
+def _prepare(context: Context, members: Sequence[int]) -> tuple[Field, NodeSearch | None]:
+    field = build_field(context, members)
+    return field, None if field.is_large else build_node_search(field)
 
 
 def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
@@ -167,9 +182,14 @@ def _count_shortfall(field: Field, search: NodeSearch | None, verdicts: Sequence
     """Replicas that stay without: proven by counting devices from below, by orders carried out from above."""
     if all(verdict.word == "always-fits" for verdict in verdicts):
         return exactly(0)
+    return _pack_shortfall(field, search, [verdict.at_best.most for verdict in verdicts])
+
+
+def _pack_shortfall(field: Field, search: NodeSearch | None, at_best: Sequence[int]) -> Count:
+    """The same; at_best: by member, the most replicas that are known to be possible alone."""
     is_simple = all(len(field.context.shapes[at]) == 1 for at in field.members)
     is_simple = is_simple and all(kind.is_own for kind in field.kinds)
-    least = bound_shortfall(field, [verdict.at_best.most for verdict in verdicts])
+    least = bound_shortfall(field, at_best)
     if search is not None and is_simple:
         with suppress(NotSearchedError):
             least = max(least, field.demanded - search.count_most())
