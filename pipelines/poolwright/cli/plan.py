@@ -21,8 +21,9 @@ from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
+from poolwright.plan.what_if.alike import Thing
 from poolwright.plan.what_if.gang import find_gang_deadlocks
-from poolwright.plan.what_if.loss import Thing, judge_losses
+from poolwright.plan.what_if.loss import judge_losses
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.specs.finding import SpecError, escape_controls
 from poolwright.specs.resolve import resolve_cluster

@@ -11,7 +11,7 @@ from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.gang import GangDeadlock
-from poolwright.plan.what_if.loss import Loss, Thing
+from poolwright.plan.what_if.loss import Loss, LossOf
 from poolwright.plan.what_if.rollout import Rollout
 
 
@@ -22,7 +22,7 @@ class ClusterAnswer:
     cluster: ClusterPlan
     demand: Demand
     judgement: Judgement
-    asked: tuple[Thing, ...] = ()  # of which the loss was asked for
+    asked: tuple[LossOf, ...] = ()  # of which the loss was asked for
     losses: tuple[Loss, ...] = ()
     live: LiveAnswer | None = None  # what runs, in the scenario `live`; its demand is what is still to be placed
     rollouts: tuple[Rollout, ...] = ()
@@ -62,7 +62,7 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
         yield f"what {len(demand.held)} claims hold, none of which departs"
 
 
-def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[Thing]) -> Iterator[str]:
+def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf]) -> Iterator[str]:
     yield "CPU, memory, volumes and ports of nodes leave room for the pods"
     others = ", what holds devices and what waits for them" if demand.scenario == "live" else ""
     yield f"nothing but these workloads{others} uses the devices; drivers are healthy and slices current"

@@ -9,7 +9,7 @@ from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
-from poolwright.plan.what_if.loss import Thing
+from poolwright.plan.what_if.loss import LossOf
 from poolwright.specs.schema_parts import (
     DIALECT,
     SchemaPart,
@@ -148,7 +148,7 @@ def _loss() -> SchemaPart:
     return build_object(
         "One of some things that are alike is lost.",
         {
-            "thing": {"description": "What it is.", "enum": list(get_args(Thing))},
+            "thing": {"description": "What it is.", "enum": list(get_args(LossOf))},
             "names": build_list("Those that are lost alike, sorted.", build_text("Its name.")),
             "devices": build_count("Devices that are lost with one of them."),
             "shortfall": _interval("Replicas that no packing holds on what is left."),

@@ -10,7 +10,8 @@ from poolwright.plan.report.live import list_live_lines, list_observed, list_res
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
-from poolwright.plan.what_if.loss import Change, Loss
+from poolwright.plan.what_if.change import Change
+from poolwright.plan.what_if.loss import Loss
 
 MAX_NAMES = 3  # of things that are lost alike
 

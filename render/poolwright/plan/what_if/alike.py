@@ -1,0 +1,161 @@
+"""Nodes, devices, zones and families of hardware, and which of them are alike: losing either comes to the same.
+
+A sort of devices is what verdicts can depend on: who takes them, what constraints compare, what they draw from
+counters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from poolwright.allocation.held import DeviceId
+from poolwright.allocation.pools import Candidate
+from poolwright.catalog.resource_slice import Device
+from poolwright.plan.demand import Demand
+from poolwright.plan.methods.context import Context
+
+NVIDIA: Final = "gpu.nvidia.com"
+Thing = Literal["node", "device", "zone", "family"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Things of which it makes no difference which one is lost, or which one there is another of."""
+
+    names: tuple[str, ...]  # sorted
+    lost: Lost  # with the first one
+
+
+def group_alike(context: Context, thing: Thing) -> tuple[Alike, ...]:
+    """All things of a sort, those that are alike together, by the first name."""
+    things = _list_things(context, thing)
+    sort = _Sorter(context)
+    alike: dict[object, list[str]] = {}
+    for name in sorted(things):
+        alike.setdefault(sort.build_key(things[name]), []).append(name)
+    return tuple(Alike(tuple(names), things[names[0]]) for names in alike.values())
+
+
+@dataclass(slots=True)
+class Lost:
+    """What goes with a thing."""
+
+    devices: set[DeviceId]
+    nodes: frozenset[str] = frozenset()
+
+
+def _list_things(context: Context, thing: Thing) -> dict[str, Lost]:
+    """By name what is lost with it. What nodes elsewhere reach too is still there."""
+    acceptance = context.acceptance
+    found: dict[str, Lost] = {}
+    if thing in ("node", "zone"):
+        places = {node.name: node.name if thing == "node" else node.zone for node in acceptance.nodes}
+        for place in dict.fromkeys(places.values()):
+            if place is not None:
+                found[place] = Lost(set(), frozenset(node for node, its in places.items() if its == place))
+        for device, nodes in acceptance.nodes_of.items():
+            homes = {places[node] for node in nodes}
+            home = homes.pop()
+            if not homes and home is not None:
+                found[home].devices.add(device)
+    else:
+        for device, candidate in acceptance.candidates.items():
+            name = "/".join(_whole(candidate)) if thing == "device" else _family(candidate.device)
+            found.setdefault(name, Lost(set())).devices.add(device)
+    return found
+
+
+def _whole(candidate: Candidate) -> DeviceId:
+    """What is lost with a device: of a partition its GPU, with all others of that.
+
+    Partitions draw on counters of their GPU, or have its name before their own, as NVIDIA's do:
+    `gpu-0-mig-1g10gb-19-2`.
+    """
+    driver, pool, name = candidate.id
+    if driver == NVIDIA and "-mig-" in name:
+        return driver, pool, name.partition("-mig-")[0]
+    sets = sorted({one.counter_set for one in candidate.device.consumes})
+    return (driver, pool, "+".join(sets)) if sets and driver != NVIDIA else candidate.id
+
+
+def _family(device: Device) -> str:
+    said = {name: one.value for (_, name), one in sorted(device.attributes.items()) if name in ("productName", "type")}
+    if "productName" not in said:
+        said["productName"] = device.driver
+    return " ".join(str(said[name]) for name in ("productName", "type") if name in said)
+
+
+class _Sorter:
+    """Keys that are equal for things whose loss comes to the same."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._sorts = _sort_devices(context)
+        on_node: dict[str, list[DeviceId]] = {}
+        for device, nodes in sorted(context.acceptance.nodes_of.items()):
+            for node in nodes:
+                on_node.setdefault(node, []).append(device)
+        self._whole = {node: self._count(devices) for node, devices in on_node.items()}
+
+    def build_key(self, lost: Lost) -> object:
+        """Of each node that loses something: what it has, what it loses, and which pods may go there."""
+        by_node: dict[str, list[DeviceId]] = {node: [] for node in lost.nodes}
+        for device in lost.devices:
+            for node in self._context.acceptance.nodes_of[device]:
+                by_node.setdefault(node, []).append(device)
+        return tuple(
+            sorted(
+                (self._whole.get(node, ()), self._count(devices), node in lost.nodes, self._list_open(node))
+                for node, devices in by_node.items()
+            )
+        )
+
+    def _count(self, devices: Iterable[DeviceId]) -> tuple[tuple[int, int], ...]:
+        return tuple(sorted(Counter(self._sorts[one] for one in devices).items()))
+
+    def _list_open(self, node: str) -> tuple[tuple[int, int], ...]:
+        return tuple(
+            (at, pod)
+            for at, shapes in enumerate(self._context.shapes)
+            for pod, shape in enumerate(shapes)
+            if node in shape.on_node
+        )
+
+
+def _sort_devices(context: Context) -> dict[DeviceId, int]:
+    """Devices by number of their sort."""
+    compared, derives = _list_compared(context.demand)
+    takers: dict[DeviceId, list[tuple[int, int, int]]] = {}
+    for at, shapes in enumerate(context.shapes):
+        for pod, shape in enumerate(shapes):
+            for number, ask in enumerate(shape.asks):
+                for device in ask.accepted:
+                    takers.setdefault(device, []).append((at, pod, number))
+    numbers: dict[object, int] = {}
+    found = {}
+    for device, candidate in sorted(context.acceptance.candidates.items()):
+        one = candidate.device
+        nodes = context.acceptance.nodes_of[device]
+        is_plain = not one.consumes and not one.allow_multiple_allocations
+        key = (
+            tuple(takers.get(device, ())),
+            tuple(repr(value) for (_, name), value in sorted(one.attributes.items()) if derives or name in compared),
+            "" if is_plain else repr((one.consumes, sorted(one.capacity.items()), device[:2])),
+            # A device of several nodes is like none that isn't of the same ones.
+            tuple(nodes) if len(nodes) > 1 else (),
+        )
+        found[device] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _list_compared(demand: Demand) -> tuple[frozenset[str], bool]:
+    """Attributes that constraints go by, without their domain; and whether some are derived, from any others."""
+    claims = [claim for workload in demand.workloads for pod in workload.pods for claim in pod.claims]
+    ties = [tie for claim in claims for tie in claim.constraints]
+    names = (name for tie in ties for name in (tie.match_attribute, tie.distinct_attribute) if name)
+    requests = (one for claim in claims for entry in claim.requests for one in (entry.exactly, *entry.first_available))
+    derives = any(one is not None and one.derived_attributes for one in requests)
+    return frozenset(name.rpartition("/")[2] for name in names), derives
