@@ -11,9 +11,10 @@ from oracles import list_placements, try_packings
 from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 
 from poolwright.allocation.claim import Allocation
+from poolwright.plan import engine
 from poolwright.plan.demand import Workload
 from poolwright.plan.engine import judge
-from poolwright.plan.methods import general
+from poolwright.plan.verdict import Count
 from poolwright.plan.what_if.room import Further, Room, judge_room
 
 COUNT = int(os.environ.get("POOLWRIGHT_PLAN_CATALOGS", "120"))
@@ -88,9 +89,9 @@ def test_the_truth_is_never_overstated(draw: Callable[[int], World]) -> None:
 
 
 def test_a_proof_that_is_one_too_high_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    true_count = general.count_shortfall
+    true_count = engine.count_shortfall_of
     monkeypatch.setattr(
-        "poolwright.plan.what_if.room.count_shortfall",
+        "poolwright.plan.what_if.room.count_shortfall_of",
         lambda context, part: replace_most(true_count(context, part)),
     )
     caught = 0
@@ -100,8 +101,8 @@ def test_a_proof_that_is_one_too_high_is_caught(monkeypatch: pytest.MonkeyPatch)
     assert caught > 0
 
 
-def replace_most(count: general.Count) -> general.Count:
-    return general.Count(max(0, count.least - 1), max(0, count.most - 1))
+def replace_most(count: Count) -> Count:
+    return Count(max(0, count.least - 1), max(0, count.most - 1))
 
 
 ALL = frozenset(range(8))

@@ -9,7 +9,7 @@ from poolwright.allocation.held import DeviceId
 from poolwright.plan.demand import Demand
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.exact import Part, judge_singles
-from poolwright.plan.methods.general import judge_mixed
+from poolwright.plan.methods.general import count_shortfall, judge_mixed
 from poolwright.plan.qualifiers import list_qualifiers
 from poolwright.plan.verdict import Count, Judgement, Verdict, exactly
 from poolwright.plan.why import explain_nowhere
@@ -75,6 +75,13 @@ def judge_one(context: Context, members: Sequence[int], at: int) -> Verdict:
 def is_plain(context: Context, members: Sequence[int]) -> bool:
     """Whether every pod takes one device for itself, and nothing that isn't modelled decides."""
     return all(at not in context.barred and all(shape.is_single for shape in context.shapes[at]) for at in members)
+
+
+def count_shortfall_of(context: Context, members: Sequence[int]) -> Count:
+    """The shortfall of workloads that compete with no other ones; of some that compete with none of these, the sum."""
+    return (
+        judge_singles(context, members).shortfall if is_plain(context, members) else count_shortfall(context, members)
+    )
 
 
 def split(context: Context) -> Iterator[list[int]]:

@@ -13,12 +13,11 @@ from functools import cache
 from typing import Final
 
 from poolwright.plan.demand import Demand
-from poolwright.plan.engine import is_plain, judge_one, split
+from poolwright.plan.engine import count_shortfall_of, judge_one, split
 from poolwright.plan.methods.acceptance import Shape
 from poolwright.plan.methods.context import Context, build_context
-from poolwright.plan.methods.exact import judge_singles
-from poolwright.plan.methods.general import count_shortfall
 from poolwright.plan.verdict import Judgement
+from poolwright.plan.what_if.border import find_last
 
 MAX_FURTHER: Final = 256  # replicas that are tried where devices don't bound them
 
@@ -87,7 +86,6 @@ class _Growth:
 
     def __init__(self, context: Context, part: Sequence[int], at: int) -> None:
         self._context, self._part, self._at = context, part, at
-        self._is_plain = is_plain(context, part)
 
     def fits_always(self, further: int) -> bool | None:
         """Whether so many further replicas, and those there are, fit in every order; None: not decided."""
@@ -98,8 +96,7 @@ class _Growth:
 
     def fits(self, further: int) -> bool | None:
         """Whether some packing holds so many further replicas and everything else; None: not decided."""
-        context, part = self._grow(further), self._part
-        shortfall = judge_singles(context, part).shortfall if self._is_plain else count_shortfall(context, part)
+        shortfall = count_shortfall_of(self._grow(further), self._part)
         return True if shortfall.most == 0 else False if shortfall.least > 0 else None
 
     def _grow(self, further: int) -> Context:
@@ -132,18 +129,6 @@ def _bracket(test: Callable[[int], bool | None], top: int | None) -> Further:
     now = test(0)
     if now is False:
         return Further(0, 0)
-    least = _find_last(lambda number: test(number) is True, 0, end) if now else 0
-    most = _find_last(lambda number: test(number) is not False, least, end)
+    least = find_last(lambda number: test(number) is True, 0, end) if now else 0
+    most = find_last(lambda number: test(number) is not False, least, end)
     return Further(least, None if top is None and most + 1 == end else most)
-
-
-def _find_last(holds: Callable[[int], bool], low: int, end: int) -> int:
-    """The largest number below `end` that holds, as far as probing by doubling and halving tells; `low` is one."""
-    step, high = 1, end
-    while high - low > 1:
-        number = low + step if high == end and low + step < end else (low + high) // 2
-        if holds(number):
-            low, step = number, step * 2
-        else:
-            high = number
-    return low
