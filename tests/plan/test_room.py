@@ -143,6 +143,15 @@ def test_pods_of_one_replica_compete_with_each_other() -> None:
     assert room.always in (Further(0, 1), Further(1, 1))
 
 
+def test_a_shared_claim_has_so_many_users_at_most() -> None:
+    one = workload("s", Want(3, (frozenset({0}),)))
+    (claim,) = one.pods[0].claims
+    shared = replace(one, shared=frozenset({("t", claim.name)}))
+    demand = replace(demand_of(World(((0,),), ())), workloads=(shared,))
+    (room,) = judge_room(demand, judge(demand))
+    assert (room.always, room.best) == (Further(253, 253), Further(253, 253))
+
+
 def test_what_is_not_judged_says_why() -> None:
     demand = demand_of(World(((0,),), (Want(1, (frozenset({0}),)),)))
     (one,) = demand.workloads

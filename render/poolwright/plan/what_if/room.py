@@ -7,14 +7,16 @@ and one that is proven not to fit all above, and the border is looked for by dou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from poolwright.plan.demand import Demand
+from poolwright.allocation.placing import MAX_USERS
+from poolwright.allocation.subject import ClaimKey, claim_key
+from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import count_shortfall_of, judge_one, split
-from poolwright.plan.methods.acceptance import Shape
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.verdict import Judgement
 from poolwright.plan.what_if.border import find_last
@@ -72,8 +74,7 @@ def _judge(context: Context, part: Sequence[int], at: int, judgement: Judgement)
         always, best = verdict.headroom_always, verdict.headroom_best
         return Room(workload=workload.title, always=Further(always, always), best=Further(best, best))
     growth = _Growth(context, part, at)
-    bound = _bound(context, context.shapes[at])
-    top = None if bound is None else max(0, bound - workload.replicas)
+    top = _bound_users(context.demand, workload) if workload.shared else _bound(context, at)
     return Room(
         workload=workload.title,
         always=_bracket(cache(growth.fits_always), top),
@@ -109,15 +110,25 @@ class _Growth:
         return replace(self._context, demand=replace(demand, workloads=workloads))
 
 
-def _bound(context: Context, shapes: Sequence[Shape]) -> int | None:
-    """So many replicas at most, as each pod takes devices that no other one has; None: devices may be shared."""
+def _bound(context: Context, at: int) -> int | None:
+    """So many further at most, as each pod takes devices that no other one has; None: devices may be shared."""
     candidates = context.acceptance.candidates
     bounds = []
-    for shape in shapes:
+    for shape in context.shapes[at]:
         is_shared = any(candidates[device].device.allow_multiple_allocations for device in shape.accepted)
         if shape.least and not is_shared:
             bounds.append(len(shape.accepted) // shape.least)
-    return min(bounds, default=None)
+    return max(0, min(bounds) - context.demand.workloads[at].replicas) if bounds else None
+
+
+def _bound_users(demand: Demand, workload: Workload) -> int:
+    """So many further at most, as a claim has so many users at most."""
+    users: Counter[ClaimKey] = Counter()
+    for one in demand.workloads:
+        for pod in one.pods:
+            users.update({claim_key(claim): one.replicas for claim in pod.claims if claim_key(claim) in one.shared})
+    own = Counter(key for pod in workload.pods for key in map(claim_key, pod.claims) if key in workload.shared)
+    return max(0, min((MAX_USERS - users[key]) // pods for key, pods in own.items()))
 
 
 def _bracket(test: Callable[[int], bool | None], top: int | None) -> Further:
