@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from poolwright.catalog.facts import Facts
@@ -17,6 +18,16 @@ if TYPE_CHECKING:  # defining row types takes longer than `generate` spends on a
     from poolwright.catalog.tables.nvidia import GateRuleFact
 
 _RULE: Final = "poolwright.dev/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A gate that is on and makes a cluster an experiment."""
+
+    gate: str
+    driver: int | None  # the place of its driver in the stack; None: it is one of Kubernetes
+    said: str  # in words
+    place: Place
 
 
 def check_pool_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
@@ -96,12 +107,12 @@ def check_lane(pool: Spec[Pool], stack: Spec[Stack], minor: str, facts: Facts) -
             severity="error",
             place=pool.place("spec", "lane"),
             what=f'baseline pool "{pool.value.identity}" is on a cluster whose stack "{stack.value.identity}" '
-            f"has {gate} on ({place})",
+            f"has {one.said} on ({one.place})",
             why="a gate is on for the whole cluster, so everything on it runs on what has no production promise",
             rule=_RULE,
             fix="turn the gate off, give the cluster a stack without it, or write `lane: experiment` in the pool",
         )
-        for gate, place in _list_experiments(stack, minor, facts)
+        for one in list_experiments(stack, minor, facts)
     ]
 
 
@@ -144,20 +155,21 @@ def list_driver_names(driver: DraDriver, facts: Facts) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[tuple[str, Place]]:
-    """Gates that are on and alpha, and those of a driver that are off unless somebody says so; each in words."""
+def list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[Experiment]:
+    """Gates that are on and alpha, and those of a driver that are off unless somebody says so."""
     for name, value in stack.value.spec.kubernetes.feature_gates.items():
         known = facts.kubernetes_gate(minor, name)
         if value and known and known.stage == "alpha":
             place = stack.document.key_place(("spec", "kubernetes", "featureGates", name))
-            yield f"the alpha gate {name} of Kubernetes {minor}", place
+            yield Experiment(gate=name, driver=None, said=f"the alpha gate {name} of Kubernetes {minor}", place=place)
     for index, driver in enumerate(stack.value.spec.dra_drivers):
         for name, value in driver.feature_gates.items():
             fact = facts.nvidia_gate(driver.version, name) if is_nvidia_package(driver.name, facts) else None
             if value and (fact is None or fact.stage == "alpha" or not fact.default):
                 stage = fact.stage if fact else "not known to be stable"
-                gate = f"the gate {name} ({stage}) of {driver.name} {driver.version}"
-                yield gate, stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
+                said = f"the gate {name} ({stage}) of {driver.name} {driver.version}"
+                place = stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
+                yield Experiment(gate=name, driver=index, said=said, place=place)
 
 
 def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, facts: Facts) -> Finding:

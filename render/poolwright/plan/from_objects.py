@@ -15,17 +15,20 @@ from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.features import Features
 from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pod import Workload as GivenWorkload
+from poolwright.allocation.server_rules import ObjectKey
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.demand import Demand, Scenario, Turnover, Workload
 from poolwright.specs.document import Plain
+from poolwright.specs.finding import Finding
 
 _TOLERATED_BY_DAEMONS: Final = tuple(
     f"node.kubernetes.io/{name}"
     for name in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
 )
+_NONE: Final[Mapping[ObjectKey, Finding]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ def build_demand(
     reservations: Iterable[Reservation] = (),
     held: Iterable[Claim] = (),
     scenario: Scenario = "fresh",
+    refused: Mapping[ObjectKey, Finding] = _NONE,
 ) -> Demand:
     """What a cluster is asked to hold.
 
@@ -66,9 +70,10 @@ def build_demand(
     slices:  of these nodes, with every taint in them.
     peaks:   by the workload's namespace and name; another one has its own replicas and its own surge for a peak.
     held:    claims that have devices; none in a fresh cluster.
+    refused: objects that the API server doesn't store, and why.
     """
     nodes = tuple(nodes)
-    builder = SubjectBuilder(objects, features, {})
+    builder = SubjectBuilder(objects, features, refused)
     shared = {claim_key(placed.value) for placed in objects.claims}
     workloads = [
         workload

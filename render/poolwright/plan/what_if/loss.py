@@ -31,6 +31,7 @@ class Loss:
     devices: int  # that are lost with each
     changes: tuple[Change, ...]  # of words and counts, in the demand's order
     shortfall: Count  # of everything, after it
+    notes: tuple[str, ...] = ()  # what it rests on, of gates
 
 
 def judge_losses(demand: Demand, thing: Thing, before: Judgement | None = None) -> tuple[Loss, ...]:
