@@ -209,10 +209,19 @@ def allocate(
     "--loss",
     "losses",
     multiple=True,
-    type=click.Choice(["node", "device", "zone", "family"]),
+    type=click.Choice(["node", "device", "zone", "family", "gates"]),
     help="Also what is left after losing any one of these; can be given several times. A family is a product; a "
-    "device is a GPU with all its partitions.",
+    "device is a GPU with all its partitions; gates are all alpha ones together, of Kubernetes and drivers.",
 )
+@click.option(
+    "--add",
+    "additions",
+    multiple=True,
+    metavar="COUNTxMODEL",
+    help="Judge with so many more replicas, such as 2xchat-70b: of a placement, of a workload as the plan names it, or "
+    "of an envelope that is placed once. Can be given several times.",
+)
+@click.option("--room", is_flag=True, help="Also how many more replicas of each workload fit.")
 @click.option(
     "--live",
     is_flag=True,
@@ -220,7 +229,16 @@ def allocate(
     "(-o yaml or json), or - for standard input. What is held there stays.",
 )
 @click.argument("files", nargs=-1, metavar="[FILE...]")
-def plan(project: str, cluster: str | None, form: Any, losses: Any, live: bool, files: tuple[str, ...]) -> int:
+def plan(
+    project: str,
+    cluster: str | None,
+    form: Any,
+    losses: Any,
+    additions: Any,
+    room: bool,
+    live: bool,
+    files: tuple[str, ...],
+) -> int:
     """Say which workloads fit on their devices, whatever the order, and which may be left out.
 
     Each is counted at its peak: maxReplicas and surge. 6/6 is served in every order, 3-6/6 depends on who comes first,
@@ -228,11 +246,16 @@ def plan(project: str, cluster: str | None, form: Any, losses: Any, live: bool, 
     """
     if live != bool(files):
         raise click.UsageError("--live goes with FILE...")
-    if live and losses:
-        raise click.UsageError("--loss is judged of a cluster that starts empty; leave out --live")
+    for option, value in (("--loss", losses), ("--add", additions), ("--room", room)):
+        if live and value:
+            raise click.UsageError(f"{option} is judged of a cluster that starts empty; leave out --live")
     from poolwright.cli.plan import PlanOptions, run_plan
 
-    return run_plan(PlanOptions(project=project, cluster=cluster, form=form, losses=losses, live=files))
+    return run_plan(
+        PlanOptions(
+            project=project, cluster=cluster, form=form, losses=losses, additions=additions, room=room, live=files
+        )
+    )
 
 
 @cli.command(cls=_Command, example="poolwright schema Envelope")

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from poolwright.allocation.gated_fields import strip_gated
-from poolwright.allocation.server_rules import drop_refused
-from poolwright.catalog.closure import PlatformClosure, UnitClosure
-from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.published import check_devices
-from poolwright.cli.built_objects import read_built_objects
 from poolwright.cli.live import SnapshotError, judge_live_files
-from poolwright.cli.load import LoadedProject, load_project, read_inventories
+from poolwright.cli.load import load_project, read_inventories
 from poolwright.cli.output import say, tell
+from poolwright.cli.plan_case import PlanCase, build_case
 from poolwright.files.project import find_project
 from poolwright.plan.answer import ClusterAnswer
-from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.engine import judge
-from poolwright.plan.from_objects import build_demand
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
-from poolwright.plan.what_if.alike import Thing
+from poolwright.plan.what_if.additions import (
+    Added,
+    AdditionError,
+    add_replicas,
+    build_growth,
+    find_added,
+    parse_addition,
+)
+from poolwright.plan.what_if.clearing import judge_clearing
 from poolwright.plan.what_if.gang import find_gang_deadlocks
-from poolwright.plan.what_if.loss import judge_losses
+from poolwright.plan.what_if.gates import judge_rollback
+from poolwright.plan.what_if.loss import Loss, LossOf, judge_losses
 from poolwright.plan.what_if.rollout import judge_rollouts
+from poolwright.plan.what_if.room import judge_room
 from poolwright.specs.finding import SpecError, escape_controls
-from poolwright.specs.resolve import resolve_cluster
 
 Format = Literal["text", "json"]
 
@@ -38,30 +42,33 @@ class PlanOptions:
     project: str  # the folder
     cluster: str | None = None  # None: all
     form: Format = "text"
-    losses: tuple[Thing, ...] = ()  # of which each one's loss is judged too
+    losses: tuple[LossOf, ...] = ()  # of which each one's loss is judged too
+    additions: tuple[str, ...] = ()  # COUNTxMODEL, each
+    room: bool = False  # how many more replicas fit
     live: tuple[str, ...] = ()  # files that hold the one cluster as it runs; none: clusters that start empty
 
 
 def run_plan(options: PlanOptions) -> int:
     """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer."""
-    loaded = load_project(find_project(options.project))
-    inventories = read_inventories(loaded)
-    errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
-    if errors:
-        raise SpecError(errors)
-    known = [one.name for one in loaded.specs.project.value.spec.clusters]
-    cluster = options.cluster
-    if cluster is not None and cluster not in known:
-        say(f"poolwright: --cluster: there is no such cluster; known: {', '.join(sorted(known))}\n", error=True)
-        return 2
-    if options.live and cluster is None and len(known) > 1:
-        say(f"poolwright: --live: whose objects these are isn't said; add --cluster: {', '.join(known)}\n", error=True)
-        return 2
     try:
-        answers = [_judge(loaded, name, inventories.get(name), options) for name in known if cluster in (None, name)]
+        additions = [parse_addition(one) for one in options.additions]
+        loaded = load_project(find_project(options.project))
+        inventories = read_inventories(loaded)
+        errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
+        if errors:
+            raise SpecError(errors)
+        known = [one.name for one in loaded.specs.project.value.spec.clusters]
+        if options.cluster not in (None, *known):
+            return _refuse("--cluster", f"there is no such cluster; known: {', '.join(sorted(known))}")
+        if options.live and options.cluster is None and len(known) > 1:
+            return _refuse("--live", f"whose objects these are isn't said; add --cluster: {', '.join(known)}")
+        cases = [build_case(loaded, one, inventories.get(one)) for one in known if options.cluster in (None, one)]
+        added = find_added(additions, [target for case in cases for target in case.list_targets()])
+        answers = [_judge(case, added.get(case.cluster.name, ()), options) for case in cases]
+    except AdditionError as error:
+        return _refuse("--add", str(error))
     except SnapshotError as error:
-        say(f"poolwright: --live: {escape_controls(str(error))}\n", error=True)
-        return 2
+        return _refuse("--live", str(error))
     if options.form == "json":
         say(render_plan_json(answers))
     else:
@@ -71,31 +78,33 @@ def run_plan(options: PlanOptions) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def _judge(loaded: LoadedProject, name: str, inventory: Inventory | None, options: PlanOptions) -> ClusterAnswer:
-    on = resolve_cluster(loaded.specs, name)[0]
-    if on is None:
-        raise AssertionError(f"{name}: load_project says so")
-    cluster = build_cluster_plan(loaded.specs, on, inventory, loaded.facts)
-    units = [
-        one for one in loaded.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
-    ]
-    stripped, _ = strip_gated(read_built_objects(units, loaded.customs), cluster.gates)
-    objects, _, found = drop_refused(stripped, minor=cluster.minor)
-    errors = [one for one in found if one.severity == "error"]
-    if errors:
-        raise SpecError(errors)
+def _refuse(option: str, why: str) -> int:
+    say(f"poolwright: {option}: {escape_controls(why)}\n", error=True)
+    return 2
+
+
+def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> ClusterAnswer:
     if options.live:
-        return judge_live_files(options.live, objects, cluster, inventory)
-    demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
+        return judge_live_files(options.live, case.objects, case.cluster, case.inventory)
+    demand = add_replicas(case.demand, added)
     judgement = judge(demand)
     asked = tuple(dict.fromkeys(options.losses))
-    lost = tuple(loss for thing in asked for loss in judge_losses(demand, thing, judgement))
+    lost: list[Loss] = []
+    for thing in asked:
+        if thing == "gates":
+            rollback, after = case.roll_back()
+            lost.append(judge_rollback(rollback, demand, judgement, add_replicas(after, added)))
+        else:
+            lost += judge_losses(demand, thing, judgement)
     return ClusterAnswer(
-        cluster=cluster,
+        cluster=case.cluster,
         demand=demand,
         judgement=judgement,
         asked=asked,
-        losses=lost,
+        losses=tuple(lost),
+        growth=build_growth(added, judge(case.demand), judgement) if added else None,
+        clearings=judge_clearing(demand, judgement),
+        room=judge_room(demand, judgement) if options.room else (),
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
     )

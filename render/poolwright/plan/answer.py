@@ -10,9 +10,12 @@ from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
 from poolwright.plan.verdict import Judgement, Verdict
+from poolwright.plan.what_if.additions import Growth, list_added
+from poolwright.plan.what_if.clearing import Clearing
 from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.loss import Loss, LossOf
 from poolwright.plan.what_if.rollout import Rollout
+from poolwright.plan.what_if.room import Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +30,19 @@ class ClusterAnswer:
     live: LiveAnswer | None = None  # what runs, in the scenario `live`; its demand is what is still to be placed
     rollouts: tuple[Rollout, ...] = ()
     deadlocks: tuple[GangDeadlock, ...] = ()
+    growth: Growth | None = None  # what was added to the demand, and what that changes
+    clearings: tuple[Clearing, ...] = ()  # what would clear each shortfall
+    room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
 
     @property
     def assumptions(self) -> Assumptions:
         """What the verdicts rest on."""
         return Assumptions(
-            modelled=(*_list_modelled(self.cluster, self.demand), *list_modelled_live(self.live)),
+            modelled=(
+                *_list_modelled(self.cluster, self.demand),
+                *list_added(self.growth),
+                *list_modelled_live(self.live),
+            ),
             assumed=(*_list_assumed(self.cluster, self.demand, self.asked), *list_assumed_live(self.live)),
         )
 

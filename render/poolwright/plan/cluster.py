@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from poolwright.allocation.features import Features, build_features
 from poolwright.catalog.facts import Facts
@@ -28,6 +28,7 @@ class ClusterPlan:
     slices: tuple[ResourceSlice, ...]
     peaks: Mapping[tuple[str, str], Peak]  # by namespace and name of the workload
     planned_nodes: int = 0  # how many of the nodes aren't captured
+    envelopes: Mapping[str, str] = field(default_factory=dict)  # by title of the workload, of what is placed
 
 
 def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> ClusterPlan:
@@ -58,6 +59,7 @@ def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         slices=(*(inventory.slices if inventory else ()), *slices),
         peaks=_list_peaks(specs, {pool.metadata.name for pool in pools}),
         planned_nodes=len(planned),
+        envelopes=_list_envelopes(specs, {pool.metadata.name for pool in pools}),
     )
 
 
@@ -73,3 +75,13 @@ def _list_peaks(specs: Specs, pools: set[str]) -> dict[tuple[str, str], Peak]:
             surge = said.surge or 0
             peaks[key] = Peak(replicas=most + surge, minimum=said.min_replicas, surge=surge, origin=placement.place())
     return peaks
+
+
+def _list_envelopes(specs: Specs, pools: set[str]) -> dict[str, str]:
+    found = {}
+    for placement in specs.placements:
+        resolved = resolve_placement(specs, placement)[0]
+        if placement.value.spec.pool_name in pools and resolved is not None:
+            envelope = resolved.envelope.value
+            found[f"{envelope.spec.namespace}/{placement.value.metadata.name}"] = envelope.metadata.name
+    return found

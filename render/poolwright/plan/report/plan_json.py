@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.report.additions import build_growth_json
+from poolwright.plan.report.changes import build_change_json
+from poolwright.plan.report.clearing import build_clearings_json
 from poolwright.plan.report.live import build_live_part, build_running
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
+from poolwright.plan.report.room import build_room_json
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
@@ -35,6 +39,9 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "workloads": [{**_verdict(one), **build_running(answer, one.workload)} for one in judgement.verdicts],
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
+        "clearings": build_clearings_json(answer.clearings),
+        "addition": build_growth_json(answer.growth),
+        "room": build_room_json(answer.room),
         "rollouts": build_rollouts_json(answer.rollouts, _witness),
         "gangDeadlocks": build_deadlocks_json(answer.deadlocks, _witness),
         "losses": [_loss(one) for one in answer.losses],
@@ -93,15 +100,8 @@ def _loss(loss: Loss) -> _Json:
         "names": list(loss.names),
         "devices": loss.devices,
         "shortfall": _count(loss.shortfall),
-        "changes": [
-            {
-                "workload": one.before.workload,
-                "before": {"verdict": one.before.word, "counts": say_counts(one.before)},
-                "after": {"verdict": one.after.word, "counts": say_counts(one.after)},
-                "reasons": list(one.after.reasons),
-            }
-            for one in loss.changes
-        ],
+        "changes": [build_change_json(one) for one in loss.changes],
+        "notes": list(loss.notes),
     }
 
 

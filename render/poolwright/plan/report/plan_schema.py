@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 from poolwright.plan.demand import Scenario
+from poolwright.plan.report.additions import growth_schema
+from poolwright.plan.report.changes import change_schema
+from poolwright.plan.report.clearing import clearings_schema
 from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.report.rollouts import rollouts_schema
+from poolwright.plan.report.room import room_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import LossOf
 from poolwright.specs.schema_parts import (
@@ -50,6 +54,9 @@ def _cluster() -> SchemaPart:
             "workloads": build_list("In a fixed order.", _verdict()),
             "overDemanded": build_list("Devices that more pods need than there are.", _contest()),
             "minimalContests": build_list("The same, as small as they can be.", _contest()),
+            "clearings": clearings_schema(),
+            "addition": growth_schema(),
+            "room": room_schema(),
             **rollouts_schema(_witness),
             "losses": build_list("What was asked for with --loss.", _loss()),
             "live": live_schema(),
@@ -135,24 +142,15 @@ def _contest() -> SchemaPart:
 
 
 def _loss() -> SchemaPart:
-    side: dict[str, SchemaPart] = {
-        "verdict": {"description": "The word.", "enum": list(get_args(Word))},
-        "counts": build_text("The word in numbers."),
-    }
-    change = {
-        "workload": build_text("Namespace and name."),
-        "before": build_object("With everything there.", side),
-        "after": build_object("Without it.", side),
-        "reasons": build_list("What the verdict without it comes from.", build_text("A sentence.")),
-    }
     return build_object(
-        "One of some things that are alike is lost.",
+        "One of some things that are alike is lost; of gates, all that are alpha.",
         {
             "thing": {"description": "What it is.", "enum": list(get_args(LossOf))},
             "names": build_list("Those that are lost alike, sorted.", build_text("Its name.")),
             "devices": build_count("Devices that are lost with one of them."),
             "shortfall": _interval("Replicas that no packing holds on what is left."),
-            "changes": build_list("Verdicts that change.", build_object("A workload.", change)),
+            "changes": build_list("Verdicts that change.", change_schema("With everything there.", "Without it.")),
+            "notes": build_list("What it rests on.", build_text("A sentence.")),
         },
     )
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.demand import Demand
+from poolwright.plan.report.additions import render_growth
+from poolwright.plan.report.changes import say_change
+from poolwright.plan.report.clearing import render_clearings
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
 from poolwright.plan.report.rollouts import render_rollouts
+from poolwright.plan.report.room import render_room
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
-from poolwright.plan.what_if.change import Change
 from poolwright.plan.what_if.loss import Loss
 
 MAX_NAMES = 3  # of things that are lost alike
@@ -37,6 +40,9 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
     yield from (f"  {_say_contest(contest)}" for contest in _list_contests(judgement))
+    yield from (f"  {line}" for line in render_clearings(answer.clearings))
+    yield from (f"  {line}" for line in render_growth(answer.growth))
+    yield from (f"  {line}" for line in render_room(answer.room))
     yield from (f"  {line}" for line in render_rollouts(answer.rollouts, answer.deadlocks))
     yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
@@ -90,8 +96,15 @@ def _render_losses(answer: ClusterAnswer) -> Iterator[str]:
         names = sorted(name for loss in losses for name in loss.names)
         shown = ", ".join(names[:MAX_NAMES])
         more = f" or another of {len(names)}" if len(names) > MAX_NAMES else ""
-        yield f"without {thing} {shown}{more}: {start}"
-        yield from (f"  {line}" for line in changes)
+        yield f"{_say_thing(thing, losses[0].names, f'{shown}{more}')}: {start}"
+        yield from (f"  {line}" for line in (*changes, *losses[0].notes))
+
+
+def _say_thing(thing: str, names: Sequence[str], shown: str) -> str:
+    """Of some that are alike one is lost; of gates all are."""
+    if thing != "gates":
+        return f"without {thing} {shown}"
+    return f"without the alpha gates {', '.join(names)}" if names else "no alpha gate is on, nothing to roll back"
 
 
 def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
@@ -99,12 +112,4 @@ def _say_outcome(loss: Loss, before: Judgement) -> tuple[str, ...]:
     if not loss.changes and least <= was:
         return ("every verdict stays",)
     short = f"at least {count_of(least, 'replica')} without devices, whatever the order"
-    return (short if least > was else "verdicts change", *(line for one in loss.changes for line in _say_change(one)))
-
-
-def _say_change(change: Change) -> Iterator[str]:
-    """A verdict before and after, and why nothing of it is left, if so."""
-    before, after = change.before, change.after
-    yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {say_word(after)}"
-    if after.word == "unsatisfied" and not after.at_best.most:
-        yield from (f"  {line}" for line in after.reasons)
+    return (short if least > was else "verdicts change", *(line for one in loss.changes for line in say_change(one)))

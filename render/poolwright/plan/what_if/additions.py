@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -101,6 +101,12 @@ def build_growth(added: Sequence[Added], before: Judgement, after: Judgement) ->
         changes=list_changes(before.verdicts, after.verdicts),
         shortfall_before=before.shortfall,
     )
+
+
+def list_added(growth: Growth | None) -> Iterator[str]:
+    """What is modelled beyond what specs say."""
+    for one in growth.added if growth else ():
+        yield f"{one.replicas} more of {one.workload} than specs say"
 
 
 def _find_target(name: str, targets: Sequence[Target]) -> Target:
