@@ -108,3 +108,23 @@ def test_a_gpu_is_lost_with_its_partitions() -> None:
         "gpu.nvidia.com/n0/gpu-0": (2, "0"),
         "gpu.nvidia.com/n0/gpu-1": (2, "0"),
     }
+
+
+def test_values_that_differ_in_the_same_places_are_alike() -> None:
+    """Pairs must have a root in common: what it is called is each node's own, that two devices have one is not."""
+    rows = {0: 7, 1: 7, 2: 8, 3: 8, 4: 9, 5: 6, 6: 3, 7: 3, 8: 7}
+    world = World(
+        ((0, 1), (2, 3), (4, 5), (6, 7, 8)),
+        (Want(2, (frozenset(range(9)),), 2, "x"),),
+        {number: {"x": value} for number, value in rows.items()},
+    )
+    said = [
+        (one.names, [change.after.word for change in one.changes]) for one in judge_losses(demand_of(world), "node")
+    ]
+    assert said == [(("n0", "n1"), []), (("n2",), []), (("n3",), [])]
+    short = replace(world, pods=(Want(3, world.pods[0].accepts, 2, "x"),))
+    said = [
+        (one.names, [str(change.after.at_best) for change in one.changes])
+        for one in judge_losses(demand_of(short), "node")
+    ]
+    assert said == [(("n0", "n1"), ["2"]), (("n2",), []), (("n3",), ["2"])]

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.pools import Candidate
-from poolwright.catalog.resource_slice import Device
+from poolwright.catalog.resource_slice import AttributeOnDevice, Device, QualifiedKey
 from poolwright.plan.demand import Demand
 from poolwright.plan.methods.context import Context
 
@@ -127,7 +127,7 @@ class _Sorter:
 
 def _sort_devices(context: Context) -> dict[DeviceId, int]:
     """Devices by number of their sort."""
-    compared, derives = _list_compared(context.demand)
+    say_values = _Values(context)
     takers: dict[DeviceId, list[tuple[int, int, int]]] = {}
     for at, shapes in enumerate(context.shapes):
         for pod, shape in enumerate(shapes):
@@ -142,13 +142,46 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
         is_plain = not one.consumes and not one.allow_multiple_allocations
         key = (
             tuple(takers.get(device, ())),
-            tuple(repr(value) for (_, name), value in sorted(one.attributes.items()) if derives or name in compared),
+            say_values(device),
             "" if is_plain else repr((one.consumes, sorted(one.capacity.items()), device[:2])),
             # A device of several nodes is like none that isn't of the same ones.
             tuple(nodes) if len(nodes) > 1 else (),
         )
         found[device] = numbers.setdefault(key, len(numbers))
     return found
+
+
+class _Values:
+    """The attributes of devices that constraints go by, as far as it matters what they are.
+
+    Constraints compare values on one node alone. So on each node they are numbered in the order of its devices, and
+    nodes whose values differ in the same places are alike.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._acceptance = context.acceptance
+        self._compared, self._derives = _list_compared(context.demand)
+        homes = context.acceptance.nodes_of
+        said = [(device, value) for device in homes for _, value in self._list(device)]
+        # Lists are compared by what they have in common, and a device of several nodes is compared on each.
+        self._is_plain = not self._derives and not any(
+            isinstance(value.value, tuple) or len(homes[device]) > 1 for device, value in said
+        )
+        self._numbers: dict[tuple[str, QualifiedKey], dict[str, int]] = {}  # by node and attribute, of each value
+
+    def __call__(self, device: DeviceId) -> tuple[object, ...]:
+        """What is to be asked for in the order of the devices."""
+        if not self._is_plain:
+            return tuple(repr(value) for _, value in self._list(device))
+        (node, *_), found = self._acceptance.nodes_of[device], []
+        for key, value in self._list(device):
+            numbers = self._numbers.setdefault((node, key), {})
+            found.append((key, numbers.setdefault(repr(value), len(numbers))))
+        return tuple(found)
+
+    def _list(self, device: DeviceId) -> list[tuple[QualifiedKey, AttributeOnDevice]]:
+        attributes = sorted(self._acceptance.candidates[device].device.attributes.items())
+        return [one for one in attributes if self._derives or one[0][1] in self._compared]
 
 
 def _list_compared(demand: Demand) -> tuple[frozenset[str], bool]:
