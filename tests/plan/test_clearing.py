@@ -83,6 +83,22 @@ ROWS: dict[str, tuple[World, tuple[Clearing, ...]]] = {
             ),
         ),
     ),
+    # Four devices are enough by number, and no node of three holds two pairs.
+    "counting-devices-is-not-enough": (
+        World(((0, 1, 2),), (Want(3, (frozenset({0, 1, 2}),), 2),)),
+        (Clearing(workloads=("w0",), shortfall=exactly(2), options=(node("n0", 2, 6),)),),
+    ),
+    # The dearest, a node of five, isn't said.
+    "three-are-said": (
+        World(((0,), (1, 2), (3, 4, 5), tuple(range(6, 11))), (Want(12, (frozenset(range(11)),)),)),
+        (
+            Clearing(
+                workloads=("w0",),
+                shortfall=exactly(1),
+                options=(device("n0/d0", 1), node("n0", 1, 1), node("n1", 1, 2)),
+            ),
+        ),
+    ),
     # One kind of node doesn't serve both, and both compete for what a third takes.
     "several-sorts-are-needed": (
         World(
@@ -93,7 +109,7 @@ ROWS: dict[str, tuple[World, tuple[Clearing, ...]]] = {
             Clearing(
                 workloads=("w0", "w1", "w2"),
                 shortfall=exactly(3),
-                reasons=("64 more like n0, n1, x.dev/n0/d0 or another of 4 weren't shown to do",),
+                reasons=("64 more like x.dev/n0/d0, x.dev/n1/d1, n0 or another of 4 weren't shown to do",),
             ),
         ),
     ),
@@ -108,7 +124,7 @@ def test_what_clears_a_shortfall(name: str) -> None:
 
 def test_beyond_the_most_that_are_tried() -> None:
     (found,) = clear(World(((0,),), (Want(66, (frozenset({0}),)),)))
-    assert (found.options, found.reasons) == ((), ("64 more like n0, x.dev/n0/d0 weren't shown to do",))
+    assert (found.options, found.reasons) == ((), ("64 more like x.dev/n0/d0, n0 weren't shown to do",))
     (found,) = clear(World(((0,),), (Want(65, (frozenset({0}),)),)))
     assert [one.count for one in found.options] == [exactly(64), exactly(64)]
 

@@ -9,7 +9,6 @@ from poolwright.plan.report.words import count_of
 from poolwright.plan.what_if.clearing import Clearing, Option
 from poolwright.specs.schema_parts import SchemaPart, build_count, build_list, build_object, build_text
 
-MAX_OPTIONS: Final = 3  # of a shortfall that are shown
 MAX_WORKLOADS: Final = 3  # that compete, of those that are named
 
 
@@ -20,7 +19,7 @@ def render_clearings(clearings: Sequence[Clearing]) -> Iterator[str]:
         more = len(one.workloads) - MAX_WORKLOADS
         who = f"shortfall of {names}{f' and {more} more' if more > 0 else ''}"
         if one.options:
-            said = ", or ".join(_say_option(option) for option in one.options[:MAX_OPTIONS])
+            said = ", or ".join(_say_option(option) for option in one.options)
             yield f"{who}: cleared by {said}; the fewest devices first, as nothing is known of prices"
             continue
         yield f"{who}: nothing was found that clears it"
@@ -73,7 +72,8 @@ def clearings_schema() -> SchemaPart:
                 "workloads": build_list("That compete.", build_text("Namespace and name.")),
                 "shortfall": _interval("Replicas that no packing holds beside the others.", "At least.", "At most."),
                 "options": build_list(
-                    "Each by itself clears it; the fewest devices first.", build_object("More hardware.", option)
+                    "Each by itself clears it; up to three, those with the fewest devices, these first.",
+                    build_object("More hardware.", option),
                 ),
                 "reasons": build_list("Why there is none.", build_text("A sentence.")),
             },
