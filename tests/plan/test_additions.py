@@ -163,6 +163,13 @@ def test_json_says_what_was_added() -> None:
     assert (cluster["demanded"], cluster["room"]) == (3, [])
 
 
+@pytest.mark.parametrize("asked", [("--add", "1xchat-70b"), ("--room",), ("--loss", "gates")])
+def test_what_is_judged_of_a_cluster_that_starts_empty(asked: tuple[str, ...]) -> None:
+    code, out, err = plan("--cluster", "lab", "--live", *asked, "objects.yaml")
+    assert (code, out) == (2, "")
+    assert err.endswith(f"Error: {asked[0]} is judged of a cluster that starts empty; leave out --live\n")
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -97,9 +97,12 @@ def _verdict() -> SchemaPart:
             "method": {"description": "What proved it.", "enum": list(get_args(Method))},
             "landsOn": build_list("Hardware that some packing gives it.", build_object("Hardware.", landing)),
             "headroomAlways": build_maybe(
-                "integer", "Further replicas that every order would still serve; null: not known."
+                "integer",
+                "Further replicas that every order would still serve; null: a pod takes several devices, see room.",
             ),
-            "headroomBest": build_maybe("integer", "Further replicas that some packing holds; null: not known."),
+            "headroomBest": build_maybe(
+                "integer", "Further replicas that some packing holds; null: a pod takes several devices, see room."
+            ),
             "best": _witness("An order that serves most; null: not needed, or there is none."),
             "worst": _witness("An order that leaves replicas out; null: there is none, or none was found."),
             "reasons": build_list("What ended it.", build_text("A sentence.")),
