@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions
+from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, workload
 
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device, Placement, ResourceSlice
+from poolwright.plan.demand import find_pinned, pin_to
 from poolwright.plan.engine import judge
+from poolwright.plan.what_if.clearing import judge_clearing
 from poolwright.plan.what_if.copies import add_devices, add_nodes, list_own_devices
+from poolwright.plan.what_if.room import judge_room
 
 WORLD = World(((0, 1), (2,)), (Want(4, (frozenset(range(3)),)),), charges={0: 1, 1: 1}, counter=2)
 
@@ -69,6 +72,27 @@ def test_a_copy_has_a_uuid_of_its_own() -> None:
     for grown in (add_nodes(demand, "a", 1).slices[-1], add_devices(demand, (DRIVER, "a", "d"), 1).slices[-1]):
         values = {name: found.value for (_, name), found in grown.devices[-1].attributes.items()}
         assert values == {"uuid": "GPU-1+1", "model": "X"}
+
+
+def test_a_daemon_set_has_a_pod_on_each_copy() -> None:
+    """One more node brings a device for the daemon's pod there and none for anybody else."""
+    single = workload("d", Want(1, (frozenset(range(3)),)))
+    daemon = replace(single, pods=(replace(single.pods[0], node_affinity=pin_to("n0")),))
+    demand = replace(
+        demand_of(World(((0,), (1, 2)), ())), workloads=(daemon, workload("w", Want(3, (frozenset(range(3)),))))
+    )
+    grown = add_nodes(demand, "n0", 2)
+    assert [find_pinned(pod) for pod in grown.workloads[0].pods] == ["n0", "n0+1", "n0+2"]
+    assert [one.replicas for one in grown.workloads] == [1, 3]
+    assert add_nodes(demand, "n1", 1).workloads == demand.workloads
+    assert judge(demand).shortfall.least == 1
+    assert judge(grown).shortfall.least == 1
+    (found,) = judge_clearing(demand, judge(demand))
+    assert [(one.thing, one.like, str(one.count)) for one in found.options if one.thing == "node"] == [
+        ("node", "n1", "1")
+    ]
+    (first, _) = judge_room(demand, judge(demand))
+    assert (first.always, first.best, first.reasons) == (None, None, ("it has a pod for each node",))
 
 
 def test_names_that_nothing_has() -> None:

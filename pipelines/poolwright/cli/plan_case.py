@@ -37,7 +37,7 @@ class PlanCase:
         return [
             Target(cluster=self.cluster.name, title=one.title, envelope=self.cluster.envelopes.get(one.title, ""))
             for one in self.demand.workloads
-            if not one.is_reservation
+            if not one.is_reservation and not one.is_per_node
         ]
 
     def roll_back(self) -> tuple[Rollback, Demand]:

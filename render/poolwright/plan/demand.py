@@ -12,6 +12,7 @@ from poolwright.allocation.features import Features
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
+from poolwright.specs.document import Plain
 
 Scenario = Literal["fresh", "live", "rollout", "loss"]
 
@@ -46,6 +47,11 @@ class Workload:
     def is_group(self) -> bool:
         """Whether a replica takes several pods, which are placed one by one."""
         return len(self.pods) > 1
+
+    @property
+    def is_per_node(self) -> bool:
+        """Whether it is a DaemonSet's: one replica, with a pod for each node, so that nobody asks for more of it."""
+        return bool(self.pods) and all(find_pinned(pod) is not None for pod in self.pods)
 
     @property
     def maximum(self) -> int:
@@ -106,3 +112,17 @@ def _copy_pod(workload: Workload, pod: Subject, at: int, number: int) -> Subject
         for claim in pod.claims
     )
     return replace(pod, name=f"{pod.name}-{suffix}", uid="", claims=claims)
+
+
+def pin_to(node: str) -> dict[str, Plain]:
+    """The node affinity of a DaemonSet's pod, which is bound to one node."""
+    there: Plain = {"key": "metadata.name", "operator": "In", "values": [node]}
+    return {"nodeSelectorTerms": [{"matchFields": [there]}]}
+
+
+def find_pinned(pod: Subject) -> str | None:
+    """The one node that a DaemonSet's pod is bound to; None: it is bound to none."""
+    match pod.node_affinity:
+        case {"nodeSelectorTerms": [{"matchFields": [{"operator": "In", "values": [str(name)]}], **others}]}:
+            return None if others else name
+    return None

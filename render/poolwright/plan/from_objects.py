@@ -20,8 +20,7 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
-from poolwright.plan.demand import Demand, Scenario, Turnover, Workload
-from poolwright.specs.document import Plain
+from poolwright.plan.demand import Demand, Scenario, Turnover, Workload, pin_to
 from poolwright.specs.finding import Finding
 
 _TOLERATED_BY_DAEMONS: Final = tuple(
@@ -137,8 +136,7 @@ def _bind_to_nodes(pod: Subject, nodes: Sequence[Node]) -> Iterator[Subject]:
     for node in sorted(nodes, key=lambda one: one.name):
         bar = find_bar(pod, node)
         if bar is None or bar.is_unknown:
-            there: Plain = {"key": "metadata.name", "operator": "In", "values": [node.name]}
-            yield replace(pod, node_affinity={"nodeSelectorTerms": [{"matchFields": [there]}]})
+            yield replace(pod, node_affinity=pin_to(node.name))
 
 
 def _build_peak(given: GivenWorkload, replicas: int) -> Peak:

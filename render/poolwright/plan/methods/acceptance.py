@@ -20,7 +20,7 @@ from poolwright.allocation.pools import Candidate, CounterId, Pool
 from poolwright.allocation.subject import Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, ResourceSlice
-from poolwright.plan.demand import Demand, Workload
+from poolwright.plan.demand import Demand, Workload, find_pinned
 from poolwright.specs.quantity import Quantity
 
 
@@ -166,7 +166,7 @@ class Acceptance:
     def list_open(self, pod: Subject) -> list[Node]:
         """The nodes that are open to a pod, whatever their devices."""
         found = [claim.allocation for claim in pod.claims if claim.allocation is not None]
-        pinned = _find_pinned(pod)
+        pinned = find_pinned(pod)
         return [
             node
             for node in self.nodes
@@ -294,14 +294,6 @@ class Acceptance:
     def is_divisible(self, device: Device) -> bool:
         """Whether giving a device leaves more, or less, than all others as they were."""
         return self.is_shareable(device) or bool(device.consumes and self.features.partitionable_devices)
-
-
-def _find_pinned(pod: Subject) -> str | None:
-    """The one node that a DaemonSet's pod is bound to; looked for first, because there are as many pods as nodes."""
-    match pod.node_affinity:
-        case {"nodeSelectorTerms": [{"matchFields": [{"operator": "In", "values": [str(name)]}], **others}]}:
-            return None if others else name
-    return None
 
 
 def _is_one(request: Request) -> bool:

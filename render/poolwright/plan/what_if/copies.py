@@ -5,7 +5,7 @@ A copy's name has a `+` in it, which no name in Kubernetes has, so that it is ne
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import count as count_from
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import Final
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, ResourceSlice
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, Workload, find_pinned, pin_to
 
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 
@@ -24,7 +24,7 @@ def add_nodes(demand: Demand, like: str, count: int) -> Demand:
 
     A copy has the node's labels, taints and declared features, its own name for a host name, and copies of the pools
     that are the node's alone. What reaches several nodes isn't copied: where its selector matches the copy, it reaches
-    that too. Names that earlier copies have are passed over.
+    that too. A DaemonSet has a pod on each copy as it has on the node. Names that earlier copies have are passed over.
     Raises: KeyError if there is no such node.
     """
     nodes = {node.name: node for node in demand.nodes}
@@ -32,6 +32,7 @@ def add_nodes(demand: Demand, like: str, count: int) -> Demand:
     endings = _list_endings(like, nodes, count)
     return replace(
         demand,
+        workloads=tuple(_copy_pods(one, like, endings) for one in demand.workloads),
         nodes=(*demand.nodes, *(_copy_node(original, ending) for ending in endings)),
         slices=(*demand.slices, *(_copy_slice(one, like, ending) for ending in endings for one in own)),
     )
@@ -80,6 +81,13 @@ def _copy_node(node: Node, ending: str) -> Node:
     name = f"{node.name}{ending}"
     labels = {key: name if key == HOSTNAME_LABEL else value for key, value in node.labels.items()}
     return replace(node, name=name, labels=labels)
+
+
+def _copy_pods(workload: Workload, like: str, endings: Sequence[str]) -> Workload:
+    """The workload with a pod for each copy, of those that are bound to the node: a DaemonSet's."""
+    bound = [pod for pod in workload.pods if find_pinned(pod) == like]
+    copies = [replace(pod, node_affinity=pin_to(f"{like}{ending}")) for ending in endings for pod in bound]
+    return replace(workload, pods=(*workload.pods, *copies)) if copies else workload
 
 
 def _copy_slice(one: ResourceSlice, like: str, ending: str) -> ResourceSlice:

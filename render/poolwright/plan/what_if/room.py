@@ -68,6 +68,8 @@ def _judge(context: Context, part: Sequence[int], at: int, judgement: Judgement)
     workload, verdict = context.demand.workloads[at], judgement.verdicts[at]
     if verdict.word == "error" or at in context.barred:
         return Room(workload=workload.title, reasons=verdict.reasons)
+    if workload.is_per_node:
+        return Room(workload=workload.title, reasons=("it has a pod for each node",))
     if all(shape.needs_nothing for shape in context.shapes[at]):
         return Room(workload=workload.title, reasons=("it takes no device of its own",))
     if verdict.headroom_always is not None and verdict.headroom_best is not None:
