@@ -297,6 +297,12 @@ SHARED: dict[str, tuple[World, tuple[Workload, ...], list[tuple[str, str, str]],
         [("undecided", "0-1", "1"), ("undecided", "0-1", "1")],
         "0",
     ),
+    "more-users-than-a-claim-can-have": (
+        World(((0,),), ()),
+        (shared("s", 257),),
+        [("unsatisfied", "0-256", "256")],
+        "1",
+    ),
     "users-with-claims-of-their-own-are-not-alike": (
         World(((0, 1, 2),), ()),
         (shared("s", 2, own=True),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
-from poolwright.allocation.placing import Placer, find_bar, is_usable
+from poolwright.allocation.placing import MAX_USERS, Placer, find_bar, is_usable
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
@@ -29,8 +30,12 @@ class Replay:
         self.nodes = {node.name: node for node in sorted(demand.nodes, key=lambda node: node.name)}
         self.moves: list[Move] = []
         self._keys: list[list[ClaimKey]] = []  # of each move the claims that got devices
+        self._users: Counter[ClaimKey] = Counter()
+        for claim in demand.held:
+            self._users[claim_key(claim)] += len(claim.reserved_for)
         self._placer = Placer(allocator, demand.nodes, demand.held)
         self._replicas: dict[tuple[int, int], Replica] = {}
+        self._indices = {workload.title: at for at, workload in enumerate(demand.workloads)}
 
     def build(self, workload: int, number: int) -> Replica:
         """A replica; the same one whenever it is asked for."""
@@ -55,13 +60,16 @@ class Replay:
         )
         self.moves.append(move)
         self._keys.append(list(found))
+        self._count_users(move, 1)
         return move
 
     def undo(self) -> Move:
         """Take back the last move."""
         for key in self._keys.pop():
             self._placer.release(key)
-        return self.moves.pop()
+        move = self.moves.pop()
+        self._count_users(move, -1)
+        return move
 
     def leave(self, workload: int, number: int) -> None:
         """A replica's pods give back what they have, wherever they stand among the moves."""
@@ -69,6 +77,8 @@ class Replay:
         goes = [move.workload == title and move.replica == number for move in self.moves]
         for key in (key for keys, is_gone in zip(self._keys, goes, strict=True) if is_gone for key in keys):
             self._placer.release(key)
+        for move, is_gone in zip(self.moves, goes, strict=True):
+            self._count_users(move, -int(is_gone))
         self.moves = [move for move, is_gone in zip(self.moves, goes, strict=True) if not is_gone]
         self._keys = [keys for keys, is_gone in zip(self._keys, goes, strict=True) if not is_gone]
 
@@ -77,9 +87,16 @@ class Replay:
         subject = self.build(workload, number).pods[pod]
         return any(self._try(subject, self.nodes[node]) is not None for node in nodes)
 
+    def _count_users(self, move: Move, by: int) -> None:
+        pods = self.build(self._indices[move.workload], move.replica).pods
+        for claim in pods[move.pod].claims:
+            self._users[claim_key(claim)] += by
+
     def _try(self, subject: Subject, node: Node) -> dict[ClaimKey, Allocation] | None:
         placer = self._placer
         if subject.problem or find_bar(subject, node):
+            return None
+        if any(self._users[claim_key(claim)] >= MAX_USERS for claim in subject.claims):
             return None
         known = [placer.allocations.get(claim_key(claim)) or claim.allocation for claim in subject.claims]
         if not all(one is None or is_usable(one, node) for one in known):

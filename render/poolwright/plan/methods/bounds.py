@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
+from poolwright.allocation.placing import MAX_USERS
 from poolwright.plan.methods.contests import Takers, count_devices, list_takers
 from poolwright.plan.methods.context import Step
 from poolwright.plan.methods.flow import UNBOUNDED, Flow
@@ -17,7 +18,9 @@ from poolwright.plan.methods.market import SINK, SOURCE
 def bound_alone(field: Field, kind: Kind) -> int:
     """So many pods of a kind at most, with nobody else there."""
     shape = kind.shape
-    if not kind.is_local or kind.shares or not shape.least or takes_shares(field, kind):
+    if kind.shares:
+        return min(kind.count, MAX_USERS)
+    if not kind.is_local or not shape.least or takes_shares(field, kind):
         return kind.count
     most = 0
     for node, devices in shape.on_node.items():

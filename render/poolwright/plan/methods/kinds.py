@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from poolwright.allocation.held import DeviceId
+from poolwright.allocation.placing import MAX_USERS
 from poolwright.allocation.subject import ClaimKey, claim_key
 from poolwright.plan.methods.acceptance import Shape
 from poolwright.plan.methods.context import Context
 
-MAX_USERS: Final = 256  # pods that a claim is reserved for at once; resource/v1 ResourceClaimReservedForMaxSize
 MANY: Final = 400  # pods of a part that is large
 
 
