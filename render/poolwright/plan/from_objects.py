@@ -44,10 +44,12 @@ class Peak:
 class Reservation:
     """Devices of a class that others use: as many claims of one device each."""
 
-    name: str
+    name: str  # of its own among workloads, each of which is called NAMESPACE/NAME
     class_name: str
     count: int
-    origin: object = None
+    reason: str = ""
+    owner: str = ""
+    origin: object = None  # where it is written
 
 
 def build_demand(
@@ -159,9 +161,14 @@ def _build_turnover(given: GivenWorkload, peak: Peak) -> Turnover | None:
 
 
 def _build_reservation(reservation: Reservation) -> Workload:
-    request = Request(name="reserved", class_name=reservation.class_name)
+    """Its pods go wherever such a device is: what keeps others from a node or a device isn't known here.
+
+    So no proof that a workload always fits rests on it, nor one that some must stay without.
+    """
+    anything = (Toleration(operator="Exists"),)
+    request = Request(name="reserved", class_name=reservation.class_name, tolerations=anything)
     claim = Claim(namespace="", name=reservation.name, requests=(ClaimRequest(name=request.name, exactly=request),))
-    pod = Subject(kind="Reservation", namespace="", name=reservation.name, claims=(claim,))
+    pod = Subject(kind="Reservation", namespace="", name=reservation.name, claims=(claim,), tolerations=anything)
     return Workload(
         title=reservation.name,
         replicas=reservation.count,

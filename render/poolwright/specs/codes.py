@@ -230,6 +230,9 @@ CODES: Final[dict[str, str]] = {
     "hardware-unknown": (
         "Planned nodes have an accelerator that the fact table doesn't have. What they will publish isn't guessed."
     ),
+    "headroom-empty": (
+        "A pool's headroom names no loss. It says how many nodes, devices or zones may be lost, each by itself."
+    ),
     "image-floating": (
         "An image is named by a tag that is meant to move, or by none. Name a version, or better a digest."
     ),
@@ -347,6 +350,10 @@ CODES: Final[dict[str, str]] = {
     "quota-short": (
         "A namespace's quota of a class is below what the placements in it may claim at once: (maxReplicas + surge) x "
         "devices. A placement with several classes counts in each of them."
+    ),
+    "recovery-short": (
+        "An envelope is to recover faster than its replicas may take to start, and has no spare replica that serves "
+        "meanwhile."
     ),
     "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (

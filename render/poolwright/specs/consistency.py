@@ -23,7 +23,9 @@ _RULE: Final = "poolwright.dev/v1alpha1"
 
 def check_specs(specs: Specs) -> list[Finding]:
     """Everything that is wrong between the specs of a whole project: names that repeat, references that dangle."""
-    from poolwright.specs.quota import check_quotas  # here: one unit doesn't know what is placed beside it
+    from poolwright.specs.kept_free import check_kept_free  # these three: nothing that one unit is rendered from
+    from poolwright.specs.quota import check_quotas
+    from poolwright.specs.recovery import check_recovery
 
     problems = check_names(specs) + check_project(specs.project)
     for cluster in specs.project.value.spec.clusters:
@@ -35,9 +37,9 @@ def check_specs(specs: Specs) -> list[Finding]:
     for stack in specs.stacks:
         problems += check_stack(stack)
     for pool in specs.pools:
-        problems += [*check_pool(pool), *cluster_of(specs, pool)[1]]
+        problems += [*check_pool(pool), *check_kept_free(pool), *cluster_of(specs, pool)[1]]
     for envelope in specs.envelopes:
-        problems += check_envelope(envelope)
+        problems += [*check_envelope(envelope), *check_recovery(envelope)]
     resolved = []
     for placement in specs.placements:
         whole, found = resolve_placement(specs, placement)

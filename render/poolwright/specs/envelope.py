@@ -154,6 +154,13 @@ class Recovery(Model, frozen=True, kw_only=True):
     spare_replicas: Annotated[
         int, Meta(ge=0, le=1000, description="Replicas that may be away at once: the disruption budget's size.")
     ] = 0
+    objective: Annotated[
+        DurationText | None,
+        Meta(
+            description="Until what a loss took serves again. Without a spare replica it is no shorter than "
+            "startup.timeout."
+        ),
+    ] = None
 
 
 class Constraint(Model, frozen=True, kw_only=True):

@@ -161,6 +161,40 @@ class PoolNamespace(Model, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
 
 
+class PoolReservation(Model, frozen=True, kw_only=True):
+    """Devices that others use, whose workloads aren't placed here."""
+
+    device_class_name: Annotated[UnitName, Meta(description="The class of the devices, one of the pool's.")]
+    count: Annotated[
+        int, Meta(ge=1, le=10000, description="How many devices: every verdict counts as many claims of one device.")
+    ]
+    reason: Annotated[OneLine, Meta(description="What they are for; `poolwright plan` prints it.")]
+    owner: Annotated[LabelValue, Meta(description="The team that uses them; plans call the reservation after it.")]
+
+
+class LossTolerance(Model, frozen=True, kw_only=True):
+    """What may be lost at once, whichever it is; at least one of the three, each judged by itself."""
+
+    nodes: Annotated[Annotated[int, Meta(ge=1, le=100)] | None, Meta(description="Any so many nodes.")] = None
+    devices: Annotated[
+        Annotated[int, Meta(ge=1, le=100)] | None,
+        Meta(description="Any so many devices; a GPU is lost with all its partitions."),
+    ] = None
+    zones: Annotated[Annotated[int, Meta(ge=1, le=100)] | None, Meta(description="Any so many zones.")] = None
+
+
+class Headroom(Model, frozen=True, kw_only=True):
+    """What the pool keeps free."""
+
+    tolerate_loss: Annotated[
+        LossTolerance,
+        Meta(
+            description="After any such loss every minReplicas placed on the pool still finds its devices, with every "
+            "workload of the cluster at its minimum; `poolwright plan` judges it."
+        ),
+    ]
+
+
 class PoolSpec(Model, frozen=True, kw_only=True):
     """What the Pool says."""
 
@@ -177,10 +211,17 @@ class PoolSpec(Model, frozen=True, kw_only=True):
         tuple[DeviceClassSpec, ...],
         Meta(min_length=1, description="The classes, keyed by name; each becomes a DeviceClass."),
     ]
+    reservations: Annotated[
+        tuple[PoolReservation, ...],
+        Meta(max_length=256, description="Devices that others use: every verdict counts them, nothing is rendered."),
+    ] = ()
     tolerations: Annotated[
         tuple[Toleration, ...], Meta(max_length=16, description="Added to every pod that is placed on the pool.")
     ] = ()
     namespaces: Annotated[tuple[PoolNamespace, ...], Meta(min_length=1, description="Who may claim, keyed by name.")]
+    headroom: Annotated[
+        Headroom | None, Meta(description="What the pool keeps free. Default: it promises nothing of losses.")
+    ] = None
 
 
 class Pool(SpecModel, frozen=True, kw_only=True):
