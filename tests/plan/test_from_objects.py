@@ -148,7 +148,10 @@ def test_the_example_fleet() -> None:
         ("offline/summarise-20b", 4, 4, 1, ["gpu: 1 mig-40g"]),
         ("chat/tenants-8b", 2, 1, 1, ["gpu: 1 interactive-80g"]),
         ("chat/tenants-8b-b", 3, 2, 1, ["gpu: 1 interactive-80g"]),
+        ("reserved:team-training/interactive-80g", 2, 2, 1, ["reserved: 1 interactive-80g"]),
     ]
+    place = found.workloads[-1].origin
+    assert (found.workloads[-1].is_reservation, str(place)) == (True, "specs/pools/h100-full.yaml:44:7")
 
 
 def read_cluster(name: str) -> tuple[ClusterPlan, Demand]:
@@ -160,7 +163,8 @@ def read_cluster(name: str) -> tuple[ClusterPlan, Demand]:
         one for one in project.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
     ]
     objects = read_built_objects(units, project.customs)
-    return plan, build_demand(objects, plan.features, nodes=plan.nodes, slices=plan.slices, peaks=plan.peaks)
+    given = {"nodes": plan.nodes, "slices": plan.slices, "peaks": plan.peaks, "reservations": plan.reservations}
+    return plan, build_demand(objects, plan.features, **given)
 
 
 def daemon(*requests: Json, devices: dict[str, int], others: int = 0) -> list[tuple[str, str, str]]:

@@ -84,6 +84,7 @@ def test_the_example_fleet() -> None:
         "reasoning/reason-671b": "at most 0/1",
         "chat/tenants-8b": "at most 0/2",
         "chat/tenants-8b-b": "at most 0/3",
+        "reserved:team-training/interactive-80g": "at most 0/2",
     }
     why = {one["workload"]: one["reasons"][-1] for one in lost["changes"]}
     assert why["chat/chat-70b"] == (

@@ -39,7 +39,14 @@ def judge_live_files(
     if problem:
         raise SnapshotError(problem)
     there = snapshot.cluster
-    fresh = build_demand(objects, there.features, nodes=there.nodes, slices=there.slices, peaks=there.peaks)
+    fresh = build_demand(
+        objects,
+        there.features,
+        nodes=there.nodes,
+        slices=there.slices,
+        peaks=there.peaks,
+        reservations=there.reservations,
+    )
     live = build_live(objects, fresh, snapshot)
     answer = LiveAnswer(live=live, restarts=judge_restarts(live))
     return ClusterAnswer(cluster=there, demand=live.demand, judgement=judge_live(live), live=answer)

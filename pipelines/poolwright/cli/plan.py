@@ -14,6 +14,7 @@ from poolwright.cli.plan_case import PlanCase, build_case
 from poolwright.files.project import find_project
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.engine import judge
+from poolwright.plan.promises.check import check_promises
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
 from poolwright.plan.what_if.additions import (
@@ -107,4 +108,5 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> Clus
         room=judge_room(demand, judgement) if options.room else (),
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
+        findings=check_promises(case.cluster, demand, judgement),
     )

@@ -52,6 +52,7 @@ class PlanCase:
             nodes=cluster.nodes,
             slices=cluster.slices,
             peaks=cluster.peaks,
+            reservations=cluster.reservations,
             refused=refused,
         )
         return rollback, demand
@@ -75,7 +76,14 @@ def build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) ->
     errors = [one for one in found if one.severity == "error"]
     if errors:
         raise SpecError(errors)
-    demand = build_demand(objects, cluster.features, nodes=cluster.nodes, slices=cluster.slices, peaks=cluster.peaks)
+    demand = build_demand(
+        objects,
+        cluster.features,
+        nodes=cluster.nodes,
+        slices=cluster.slices,
+        peaks=cluster.peaks,
+        reservations=cluster.reservations,
+    )
     return PlanCase(
         loaded=loaded, on=on, inventory=inventory, cluster=cluster, built=built, objects=objects, demand=demand
     )

@@ -16,6 +16,7 @@ from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.loss import Loss, LossOf
 from poolwright.plan.what_if.rollout import Rollout
 from poolwright.plan.what_if.room import Room
+from poolwright.specs.finding import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class ClusterAnswer:
     growth: Growth | None = None  # what was added to the demand, and what that changes
     clearings: tuple[Clearing, ...] = ()  # what would clear each shortfall
     room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
+    findings: tuple[Finding, ...] = ()  # what is less than specs promise, sorted
 
     @property
     def assumptions(self) -> Assumptions:
@@ -48,12 +50,14 @@ class ClusterAnswer:
 
     @property
     def exit_code(self) -> int:
-        """0: nothing is certain to be left out; 1: something is; 2: of something it isn't known.
+        """0: nothing is certain to be left out; 1: something is, or a promise isn't kept; 2: something isn't known.
 
         A workload that may be left out in some order is a warning: others have to be there first. What a loss would
         change is for the reader to weigh, and so is a rollout that can stick.
         """
         verdicts = [one for one in self.judgement.verdicts if not _is_reserved(self.demand, one)]
+        if any(one.severity == "error" for one in self.findings):
+            return 1
         if self.judgement.shortfall.least > 0 or any(one.word in ("unsatisfied", "error") for one in verdicts):
             return 1
         return 2 if any(one.word == "undecided" and one.at_best.least < one.replicas for one in verdicts) else 0
@@ -67,7 +71,13 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
     yield f"Kubernetes {cluster.minor} with its {cluster.features.channel} allocator"
     yield f"nodes: {len(cluster.nodes) - cluster.planned_nodes} captured, {cluster.planned_nodes} planned"
     yield "each workload at its peak: its most replicas and its surge"
+    if cluster.reservations:
+        count = sum(one.count for one in cluster.reservations)
+        rest = "" if demand.scenario == "fresh" else ", less what others have of them"
+        yield f"{count} reserved devices, as claims of one each on any node and device of their class{rest}"
     yield "node selectors, required node affinity, node taints, cordoned nodes, device taints"
+    if cluster.tolerances and demand.scenario == "fresh":
+        yield "headroom: each workload at its minimum"
     if demand.held:
         yield f"what {len(demand.held)} claims hold, none of which departs"
 
@@ -82,8 +92,11 @@ def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf])
     zoneless = sum(node.zone is None for node in cluster.nodes)
     if "zone" in asked and zoneless:
         yield f"no loss of a zone takes the nodes without a zone label: {zoneless} of {len(cluster.nodes)}"
-    if "device" in asked:
-        yield "a GPU is lost with its partitions, as names or counters tell them; the other devices of its node stay"
+    if "device" in asked or (demand.scenario == "fresh" and any(one.thing == "device" for one in cluster.tolerances)):
+        yield (
+            "a GPU is lost with its partitions, as addresses, names or counters tell them; the other devices of its "
+            "node stay"
+        )
     for one in demand.workloads:
         if one.unjudged:
             yield f"{one.title} has {', '.join(one.unjudged)}, which are not looked at"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolwright.allocation.features import Features, build_features
@@ -11,8 +11,10 @@ from poolwright.catalog.inventory import ZONE_LABEL, Inventory, Node
 from poolwright.catalog.planned_nodes import build_planned_slices, list_planned_names
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.catalog.rules import check_kubernetes
-from poolwright.plan.from_objects import Peak
-from poolwright.specs.parse import Specs
+from poolwright.plan.from_objects import Peak, Reservation
+from poolwright.plan.promises.promised import Promise, Tolerance, list_promises, list_tolerances
+from poolwright.specs.parse import Spec, Specs
+from poolwright.specs.pool import Pool
 from poolwright.specs.resolve import ResolvedCluster, resolve_placement
 
 
@@ -29,6 +31,9 @@ class ClusterPlan:
     peaks: Mapping[tuple[str, str], Peak]  # by namespace and name of the workload
     planned_nodes: int = 0  # how many of the nodes aren't captured
     envelopes: Mapping[str, str] = field(default_factory=dict)  # by title of the workload, of what is placed
+    reservations: tuple[Reservation, ...] = ()  # of its pools, in the order of their files
+    promises: tuple[Promise, ...] = ()  # of its placements
+    tolerances: tuple[Tolerance, ...] = ()  # of its pools
 
 
 def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> ClusterPlan:
@@ -42,14 +47,14 @@ def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         raise AssertionError(f"{on.cluster.name}: check_kubernetes says so")
     minor = served.minor
     gates = facts.effective_gates(minor, stack.spec.kubernetes.feature_gates)
-    pools = [pool.value for pool in specs.pools if pool.value.spec.cluster_name == on.cluster.name]
+    pools = [pool for pool in specs.pools if pool.value.spec.cluster_name == on.cluster.name]
     planned = [
         Node(name=name, labels={ZONE_LABEL: entry.zone})
         for pool in pools
-        for entry in pool.spec.planned_nodes
+        for entry in pool.value.spec.planned_nodes
         for name in list_planned_names(entry)
     ]
-    slices = [one for pool in pools for one in build_planned_slices(pool, stack, facts)]
+    slices = [one for pool in pools for one in build_planned_slices(pool.value, stack, facts)]
     return ClusterPlan(
         name=on.cluster.name,
         minor=minor,
@@ -57,9 +62,12 @@ def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         features=build_features(minor, gates),
         nodes=(*(inventory.nodes if inventory else ()), *planned),
         slices=(*(inventory.slices if inventory else ()), *slices),
-        peaks=_list_peaks(specs, {pool.metadata.name for pool in pools}),
+        peaks=_list_peaks(specs, {pool.value.identity for pool in pools}),
         planned_nodes=len(planned),
-        envelopes=_list_envelopes(specs, {pool.metadata.name for pool in pools}),
+        envelopes=_list_envelopes(specs, {pool.value.identity for pool in pools}),
+        reservations=tuple(_list_reservations(pools)),
+        promises=tuple(list_promises(specs, on.cluster.name)),
+        tolerances=tuple(list_tolerances(specs, on.cluster.name)),
     )
 
 
@@ -85,3 +93,20 @@ def _list_envelopes(specs: Specs, pools: set[str]) -> dict[str, str]:
             envelope = resolved.envelope.value
             found[f"{envelope.spec.namespace}/{placement.value.metadata.name}"] = envelope.metadata.name
     return found
+
+
+def _list_reservations(pools: Sequence[Spec[Pool]]) -> Iterator[Reservation]:
+    """What others use, called after the team and the class; no namespace has a colon in its name."""
+    counts: dict[str, int] = {}
+    for pool in pools:
+        for index, one in enumerate(pool.value.spec.reservations):
+            name = f"reserved:{one.owner}/{one.device_class_name}"
+            counts[name] = counts.get(name, 0) + 1
+            yield Reservation(
+                name=name if counts[name] == 1 else f"{name}:{counts[name]}",
+                class_name=one.device_class_name,
+                count=one.count,
+                reason=one.reason,
+                owner=one.owner,
+                origin=pool.place("spec", "reservations", index),
+            )

@@ -233,6 +233,12 @@ CODES: Final[dict[str, str]] = {
     "headroom-empty": (
         "A pool's headroom names no loss. It says how many nodes, devices or zones may be lost, each by itself."
     ),
+    "headroom-short": (
+        "A pool says which losses every minReplicas placed on it survives, and after one of them some aren't sure of "
+        "their devices. Every workload of the cluster is counted at its minimum, and reservations whole. An error if "
+        "no order serves them, or one leaves out a stable replica; a warning where others would have to make room for "
+        "a relocatable one, or where it isn't proven. A queueable one may wait its turn."
+    ),
     "image-floating": (
         "An image is named by a tag that is meant to move, or by none. Name a version, or better a digest."
     ),
@@ -389,6 +395,11 @@ CODES: Final[dict[str, str]] = {
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "
         "for ever before it has loaded."
     ),
+    "surge-short": (
+        "A placement has surge, and its replicas aren't sure of their devices at maxReplicas and surge together: a "
+        "rollout may wait for a device, and stands still with the old replicas serving. An error where the devices are "
+        "never there, or some order takes them from a stable envelope; else a warning."
+    ),
     "surge-tier": ("An interactive placement must write its surge, 0 included; a batch one has none."),
     "taint-rule-all": ("A DeviceTaintRule without a field in its selector taints every device of the cluster."),
     "template-decides": (
@@ -430,6 +441,12 @@ CODES: Final[dict[str, str]] = {
     "unknown-field": ("A field isn't in the schema. It would have no effect, so it is refused."),
     "unknown-kind": ("A document's kind isn't one of this API."),
     "unknown-value": ("A value isn't among those that its field takes."),
+    "verdict-short": (
+        "A placement's verdict is less than its envelope's replicaBehavior demands. stable may neither move nor wait: "
+        "always-fits at maxReplicas. relocatable may move: always-fits at minReplicas, and a warning if others would "
+        "have to be moved first. queueable may wait: in some order at least one replica fits. All others are counted "
+        "at their peak."
+    ),
     "version-bounds": ("A version of a device class has no bound, or bounds that no version can meet."),
     "wrong-api-version": ("A document's apiVersion isn't the one that this release reads."),
     "wrong-length": ("A list has too few or too many entries."),

@@ -60,6 +60,26 @@ def render_findings(
 
 def finding_list_schema() -> dict[str, object]:
     """The JSON Schema (draft 2020-12) of the json form. Every property is always present."""
+    counts: dict[str, SchemaPart] = {
+        severity: build_count(f"Findings of severity {severity}.") for severity in _SEVERITIES
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "FindingList",
+        **build_object(
+            "What Poolwright found in a project, as `--format json` prints it.",
+            {
+                "apiVersion": {"description": "Version of this format.", "const": "poolwright.dev/v1alpha1"},
+                "kind": {"description": "What this document is.", "const": "FindingList"},
+                "findings": finding_rows_schema(),
+                "counts": build_object("Findings by severity.", counts),
+            },
+        ),
+    }
+
+
+def finding_rows_schema() -> SchemaPart:
+    """The JSON Schema of findings as a list, in this and in other documents."""
     finding: dict[str, SchemaPart] = {
         "code": {
             "description": "Which rule was broken: kebab-case and stable. Waivers and `poolwright explain` use it.",
@@ -76,31 +96,17 @@ def finding_list_schema() -> dict[str, object]:
         "rule": build_text("Whose rule it is: a specification, an API or Poolwright's design; may be empty."),
         "fix": build_text("What to do."),
     }
-    counts: dict[str, SchemaPart] = {
-        severity: build_count(f"Findings of severity {severity}.") for severity in _SEVERITIES
-    }
     return {
-        "$schema": DIALECT,
-        "title": "FindingList",
-        **build_object(
-            "What Poolwright found in a project, as `--format json` prints it.",
-            {
-                "apiVersion": {"description": "Version of this format.", "const": "poolwright.dev/v1alpha1"},
-                "kind": {"description": "What this document is.", "const": "FindingList"},
-                "findings": {
-                    "description": "Each finding once, by file, line, column and field, then code and texts.",
-                    "type": "array",
-                    "uniqueItems": True,
-                    "items": build_object("One thing to mend or to know.", finding),
-                },
-                "counts": build_object("Findings by severity.", counts),
-            },
-        ),
+        "description": "Each finding once, by file, line, column and field, then code and texts.",
+        "type": "array",
+        "uniqueItems": True,
+        "items": build_object("One thing to mend or to know.", finding),
     }
 
 
-def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
-    rows = [
+def build_finding_rows(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """Findings as that list, in the order given. Texts are exact."""
+    rows: list[dict[str, object]] = [
         {
             "code": f.code,
             "severity": f.severity,
@@ -115,10 +121,14 @@ def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
         }
         for f in findings
     ]
+    return [{key: _unicode(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows]
+
+
+def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
     return {
         "apiVersion": "poolwright.dev/v1alpha1",
         "kind": "FindingList",
-        "findings": [{key: _unicode(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows],
+        "findings": build_finding_rows(findings),
         "counts": _counts(findings),
     }
 

@@ -11,11 +11,13 @@ from poolwright.plan.report.additions import build_growth_json
 from poolwright.plan.report.changes import build_change_json
 from poolwright.plan.report.clearing import build_clearings_json
 from poolwright.plan.report.live import build_live_part, build_running
+from poolwright.plan.report.reservations import list_reservations
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
 from poolwright.plan.report.room import build_room_json
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
+from poolwright.specs.report import build_finding_rows
 
 API_VERSION: Final = "poolwright.dev/v1alpha1"
 KIND: Final = "FitPlan"
@@ -37,6 +39,7 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "demanded": judgement.demanded,
         "shortfall": _count(judgement.shortfall),
         "workloads": [{**_verdict(one), **build_running(answer, one.workload)} for one in judgement.verdicts],
+        "reservations": list_reservations(answer),
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
         "clearings": build_clearings_json(answer.clearings),
@@ -46,6 +49,7 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "gangDeadlocks": build_deadlocks_json(answer.deadlocks, _witness),
         "losses": [_loss(one) for one in answer.losses],
         "live": build_live_part(answer),
+        "findings": build_finding_rows(answer.findings),
         "assumptions": {
             "modelled": list(assumptions.modelled),
             "discharged": list(assumptions.discharged),

@@ -10,10 +10,12 @@ from poolwright.plan.report.changes import change_schema
 from poolwright.plan.report.clearing import clearings_schema
 from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
+from poolwright.plan.report.reservations import reservation_schema
 from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.report.room import room_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import LossOf
+from poolwright.specs.report import finding_rows_schema
 from poolwright.specs.schema_parts import (
     DIALECT,
     SchemaPart,
@@ -52,6 +54,7 @@ def _cluster() -> SchemaPart:
             "demanded": build_count("Replicas of all workloads at their peak."),
             "shortfall": _interval("Replicas that no packing holds beside the others."),
             "workloads": build_list("In a fixed order.", _verdict()),
+            "reservations": build_list("Devices that others use, counted in every verdict.", reservation_schema()),
             "overDemanded": build_list("Devices that more pods need than there are.", _contest()),
             "minimalContests": build_list("The same, as small as they can be.", _contest()),
             "clearings": clearings_schema(),
@@ -60,6 +63,7 @@ def _cluster() -> SchemaPart:
             **rollouts_schema(_witness),
             "losses": build_list("What was asked for with --loss.", _loss()),
             "live": live_schema(),
+            "findings": finding_rows_schema(),
             "assumptions": build_object(
                 "What the verdicts rest on.",
                 {

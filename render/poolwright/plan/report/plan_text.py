@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from poolwright.plan.answer import ClusterAnswer
-from poolwright.plan.demand import Demand
 from poolwright.plan.report.additions import render_growth
 from poolwright.plan.report.changes import say_change
 from poolwright.plan.report.clearing import render_clearings
@@ -15,6 +14,7 @@ from poolwright.plan.report.room import render_room
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Loss
+from poolwright.specs.finding import render_text
 
 MAX_NAMES = 3  # of things that are lost alike
 
@@ -34,7 +34,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     names = max((len(one.workload) for one in judgement.verdicts), default=0)
     counts = max((len(say_counts(one)) for one in judgement.verdicts), default=0)
     for verdict in judgement.verdicts:
-        yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer.demand)}"
+        yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer)}"
         yield from (f"    {line}" for line in _list_lines(answer, verdict))
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
@@ -47,12 +47,15 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
+    yield from render_text(answer.findings).splitlines()
     yield ""
 
 
-def _say_word(verdict: Verdict, demand: Demand) -> str:
-    others = next((one for one in demand.workloads if one.title == verdict.workload and one.is_reservation), None)
-    return say_word(verdict) if others is None else f"{say_word(verdict)}, {say_others(others)}"
+def _say_word(verdict: Verdict, answer: ClusterAnswer) -> str:
+    workloads = answer.demand.workloads
+    others = next((one for one in workloads if one.title == verdict.workload and one.is_reservation), None)
+    reason = next((f": {one.reason}" for one in answer.cluster.reservations if one.name == verdict.workload), "")
+    return say_word(verdict) if others is None else f"{say_word(verdict)}, {say_others(others)}{reason}"
 
 
 def _list_lines(answer: ClusterAnswer, verdict: Verdict) -> Iterator[str]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from poolwright.allocation.held import DeviceId
-from poolwright.allocation.pools import Candidate
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device, QualifiedKey
 from poolwright.plan.demand import Demand
 from poolwright.plan.methods.context import Context
+from poolwright.plan.what_if.pieces import list_pieces
 
-NVIDIA: Final = "gpu.nvidia.com"
 Thing = Literal["node", "device", "zone", "family"]
 
 
@@ -31,8 +30,8 @@ class Alike:
 
 def group_alike(context: Context, thing: Thing) -> tuple[Alike, ...]:
     """All things of a sort, those that are alike together, by the first name."""
-    things = _list_things(context, thing)
-    sort = _Sorter(context)
+    things = list_things(context, thing)
+    sort = LossSorter(context)
     alike: dict[object, list[str]] = {}
     for name in sorted(things):
         alike.setdefault(sort.build_key(things[name]), []).append(name)
@@ -41,13 +40,13 @@ def group_alike(context: Context, thing: Thing) -> tuple[Alike, ...]:
 
 @dataclass(slots=True)
 class Lost:
-    """What goes with a thing."""
+    """What goes with a thing, or with several."""
 
     devices: set[DeviceId]
     nodes: frozenset[str] = frozenset()
 
 
-def _list_things(context: Context, thing: Thing) -> dict[str, Lost]:
+def list_things(context: Context, thing: Thing) -> dict[str, Lost]:
     """By name what is lost with it. What nodes elsewhere reach too is still there."""
     acceptance = context.acceptance
     found: dict[str, Lost] = {}
@@ -61,24 +60,13 @@ def _list_things(context: Context, thing: Thing) -> dict[str, Lost]:
             home = homes.pop()
             if not homes and home is not None:
                 found[home].devices.add(device)
+    elif thing == "device":
+        known = {device: candidate.device for device, candidate in acceptance.candidates.items()}
+        found = {name: Lost(devices) for name, devices in list_pieces(known).items()}
     else:
         for device, candidate in acceptance.candidates.items():
-            name = "/".join(_whole(candidate)) if thing == "device" else _family(candidate.device)
-            found.setdefault(name, Lost(set())).devices.add(device)
+            found.setdefault(_family(candidate.device), Lost(set())).devices.add(device)
     return found
-
-
-def _whole(candidate: Candidate) -> DeviceId:
-    """What is lost with a device: of a partition its GPU, with all others of that.
-
-    Partitions draw on counters of their GPU, or have its name before their own, as NVIDIA's do:
-    `gpu-0-mig-1g10gb-19-2`.
-    """
-    driver, pool, name = candidate.id
-    if driver == NVIDIA and "-mig-" in name:
-        return driver, pool, name.partition("-mig-")[0]
-    sets = sorted({one.counter_set for one in candidate.device.consumes})
-    return (driver, pool, "+".join(sets)) if sets and driver != NVIDIA else candidate.id
 
 
 def _family(device: Device) -> str:
@@ -88,7 +76,7 @@ def _family(device: Device) -> str:
     return " ".join(str(said[name]) for name in ("productName", "type") if name in said)
 
 
-class _Sorter:
+class LossSorter:
     """Keys that are equal for things whose loss comes to the same."""
 
     def __init__(self, context: Context) -> None:

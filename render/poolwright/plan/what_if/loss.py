@@ -14,7 +14,7 @@ from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge_context, split
 from poolwright.plan.methods.context import Context, build_context
-from poolwright.plan.verdict import Count, Judgement
+from poolwright.plan.verdict import Count, Judgement, exactly
 from poolwright.plan.what_if.alike import Lost, Thing, group_alike
 from poolwright.plan.what_if.change import Change, list_changes
 from poolwright.plan.why import explain_nowhere
@@ -42,7 +42,7 @@ def judge_losses(demand: Demand, thing: Thing, before: Judgement | None = None) 
     """
     context = build_context(demand, shows=False)
     whole = before or judge_context(context)
-    judge_loss = _Judge(context, whole)
+    judge_loss = LossJudge(context, whole)
     found = []
     for one in group_alike(context, thing):
         changes, shortfall = judge_loss(one.lost)
@@ -52,7 +52,7 @@ def judge_losses(demand: Demand, thing: Thing, before: Judgement | None = None) 
     return tuple(found)
 
 
-class _Judge:
+class LossJudge:
     """Judges what is left, of the parts of the demand that a loss touches."""
 
     def __init__(self, context: Context, whole: Judgement) -> None:
@@ -69,12 +69,10 @@ class _Judge:
         demand = self._context.demand
         own = replace(demand, workloads=tuple(demand.workloads[at] for at in touched))
         if touched not in self._intact:
-            self._intact[touched] = judge_context(build_context(own, shows=False)).shortfall
-        left = replace(
-            own,
-            nodes=tuple(node for node in demand.nodes if node.name not in lost.nodes),
-            slices=tuple(_drop(one, lost.devices) for one in demand.slices),
-        )
+            is_whole = self._whole.shortfall == exactly(0)  # then no part of it is short
+            intact = self._whole if is_whole else judge_context(build_context(own, shows=False))
+            self._intact[touched] = intact.shortfall
+        left = lose(own, lost)
         after = judge_context(build_context(left, shows=False))
         whole, before = self._whole.shortfall, self._intact[touched]
         # Parts that aren't touched keep theirs.
@@ -84,11 +82,24 @@ class _Judge:
         changes = list_changes((self._whole.verdicts[at] for at in touched), after.verdicts)
         return tuple(replace(one, after=explain_nowhere(left, one.after)) for one in changes), shortfall
 
+    def touches(self, lost: Lost, workloads: Set[int]) -> bool:
+        """Whether one of the workloads, or somebody they compete with, may feel a loss."""
+        return any(not workloads.isdisjoint(part) and self._is_touched(part, lost) for part in self._parts)
+
     def _is_touched(self, part: Sequence[int], lost: Lost) -> bool:
         shapes = [shape for at in part for shape in self._context.shapes[at]]
         return any(
             not lost.nodes.isdisjoint(shape.on_node) or not lost.devices.isdisjoint(shape.accepted) for shape in shapes
         )
+
+
+def lose(demand: Demand, lost: Lost) -> Demand:
+    """The same demand on what is left."""
+    return replace(
+        demand,
+        nodes=tuple(node for node in demand.nodes if node.name not in lost.nodes),
+        slices=tuple(_drop(one, lost.devices) for one in demand.slices),
+    )
 
 
 def _drop(one: ResourceSlice, lost: Set[DeviceId]) -> ResourceSlice:
