@@ -247,6 +247,12 @@ def test_reservations_are_for_others() -> None:
     assert list_rest(found) == [("chat/a", 2, 1), ("training", 2, 1)]
 
 
+def test_what_others_hold_is_of_one_reservation() -> None:
+    reserved = [Reservation(name=name, class_name=GPU, count=count) for name, count in (("notebooks", 1), ("more", 2))]
+    found = live(*replica(1, owner=owned("Job", "train")), reservations=reserved)
+    assert list_rest(found) == [("chat/a", 3, 1), ("more", 2, 1)]
+
+
 def test_held_devices_that_are_not_published() -> None:
     found = live(*replica(0), *replica(9))
     assert found.unpublished == (((GPU, "node-a", "gpu-9"), "chat/p9-gpu"),)

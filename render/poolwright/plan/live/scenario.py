@@ -20,7 +20,7 @@ from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.live.owners import Owners, Seat, WorkloadKey, find_seat, key_of
 from poolwright.plan.live.replicas import LivePod, Observed, build_observed
 from poolwright.plan.live.snapshot import Snapshot
-from poolwright.plan.live.strangers import build_waiting, reduce_reservation
+from poolwright.plan.live.strangers import build_waiting, reduce_reservations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ def build_live(objects: ClusterObjects, fresh: Demand, snapshot: Snapshot) -> Li
         if not one.is_reservation
     )
     rests = [found for one in observed for found in _list_rests(one)]
-    reserved = [reduce_reservation(one, others) for one in fresh.workloads if one.is_reservation]
+    reserved = list(reduce_reservations([one for one in fresh.workloads if one.is_reservation], others))
     demand = replace(
         fresh, workloads=(*(workload for _, workload in rests), *(one for one in reserved if one.replicas))
     )

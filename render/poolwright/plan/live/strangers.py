@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolwright.allocation.claim import Claim
@@ -82,18 +82,21 @@ def _keep_rivals(workloads: Sequence[Workload], demand: Demand) -> tuple[Workloa
     return tuple(workloads[at - judged] for at in sorted(at for part in parts for at in part) if at >= judged)
 
 
-def reduce_reservation(reserved: Workload, held: Iterable[Claim]) -> Workload:
-    """A reservation without what others have of it already: devices that were asked for of its class.
+def reduce_reservations(reserved: Iterable[Workload], held: Iterable[Claim]) -> Iterator[Workload]:
+    """Reservations without what others have of them already: devices that were asked for of their class.
 
-    held: what strangers hold.
+    held: what strangers hold. Of several reservations of a class the first ones have it.
     """
-    request = reserved.pods[0].claims[0].requests[0].exactly
-    class_name = "" if request is None else request.class_name
-    count = 0
+    has: Counter[str] = Counter()
     for claim in held:
         asked = {entry.name: entry.exactly.class_name for entry in claim.requests if entry.exactly is not None}
         for entry in claim.requests:
             asked |= {f"{entry.name}/{one.name}": one.class_name for one in entry.first_available}
         results = () if claim.allocation is None else claim.allocation.devices
-        count += sum(asked.get(one.request) == class_name and not one.admin_access for one in results)
-    return replace(reserved, replicas=max(0, reserved.replicas - count))
+        has.update(asked.get(one.request, "") for one in results if not one.admin_access)
+    for workload in reserved:
+        request = workload.pods[0].claims[0].requests[0].exactly
+        class_name = "" if request is None else request.class_name
+        count = min(workload.replicas, has[class_name]) if class_name else 0
+        has[class_name] -= count
+        yield replace(workload, replicas=workload.replicas - count)
