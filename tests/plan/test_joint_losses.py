@@ -10,7 +10,7 @@ import pytest
 from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_singles
 
 from poolwright.catalog.planned_devices import PCIE_ROOT
-from poolwright.catalog.resource_slice import AttributeOnDevice, Counters, Device
+from poolwright.catalog.resource_slice import UNSUPPORTED, AttributeOnDevice, Counters, Device
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge, judge_context
 from poolwright.plan.methods.context import build_context
@@ -145,3 +145,22 @@ PIECES: dict[str, tuple[tuple[Device, ...], dict[str, list[str]]]] = {
 def test_pieces_of_hardware(devices: tuple[Device, ...], pieces: dict[str, list[str]]) -> None:
     found = list_pieces({(one.driver, one.pool, one.name): one for one in devices})
     assert {name: sorted(device for _, _, device in piece) for name, piece in found.items()} == pieces
+
+
+def test_values_of_an_unknown_type_are_like_no_others() -> None:
+    """The pair of the first node shares a text; those of the second have what nobody can compare."""
+    demand = demand_of(World(((0, 1), (2, 3)), (Want(1, (frozenset(range(4)),), count=2, match="x"),)))
+    kinds = {"n0": AttributeOnDevice(type="string", value="a"), "n1": AttributeOnDevice(type=UNSUPPORTED, value=None)}
+    slices = tuple(
+        replace(
+            one,
+            devices=tuple(
+                replace(device, attributes={**device.attributes, (DRIVER, "x"): kinds[one.pool]})
+                for device in one.devices
+            ),
+        )
+        for one in demand.slices
+    )
+    assert outcomes(joint(replace(demand, slices=slices), "node", 1)) == brute(
+        replace(demand, slices=slices), "node", 1
+    )

@@ -164,7 +164,8 @@ class _Values:
         (node, *_), found = self._acceptance.nodes_of[device], []
         for key, value in self._list(device):
             numbers = self._numbers.setdefault((node, key), {})
-            found.append((key, numbers.setdefault(repr(value), len(numbers))))
+            # Of a type that isn't known no value is like another one, not even like itself.
+            found.append((key, value.type, numbers.setdefault(repr((value.type, value.value)), len(numbers))))
         return tuple(found)
 
     def _list(self, device: DeviceId) -> list[tuple[QualifiedKey, AttributeOnDevice]]:
