@@ -163,7 +163,8 @@ def test_rollouts_and_deadlocks_are_said() -> None:
     )
     document["clusters"][0]["rollouts"] = build_rollouts_json(rollouts, lambda _: None)
     document["clusters"][0]["gangDeadlocks"] = build_deadlocks_json(
-        (deadlock,), lambda one: one and {"placed": one.placed, "replays": one.replays, "moves": []}
+        (deadlock,),
+        lambda one: one and {"placed": one.placed, "replays": one.replays, "deviceOrder": None, "moves": []},
     )
     jsonschema_rs.validate(plan_schema(), document)
 

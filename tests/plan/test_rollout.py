@@ -15,8 +15,9 @@ from test_from_objects import read_cluster
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim
 from poolwright.plan.demand import Demand, Turnover, Workload
+from poolwright.plan.device_order import reorder
 from poolwright.plan.engine import judge
-from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.replay import Replay
 from poolwright.plan.what_if import rollout
 from poolwright.plan.what_if.rollout import Rollout, judge_rollouts
 
@@ -232,7 +233,7 @@ def ends_stuck(demand: Demand, at: int, one: Rollout) -> bool:
         return True
     slices = demand.slices
     if one.witness.replays != "now":
-        slices = reorder(slices, [device for move in one.witness.moves for device in move.devices])
+        slices = reorder(slices, one.witness.device_order)
     replay = Replay(demand, Allocator(slices, demand.classes, demand.features))
     titles = [workload.title for workload in demand.workloads]
     for move in one.witness.moves:

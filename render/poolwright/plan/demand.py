@@ -12,6 +12,7 @@ from poolwright.allocation.features import Features
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
+from poolwright.plan.device_order import DeviceOrder, reorder
 from poolwright.specs.document import Plain
 
 Scenario = Literal["fresh", "live", "rollout", "loss"]
@@ -71,9 +72,10 @@ class Demand:
     held: tuple[Claim, ...] = ()  # claims with an allocation; nothing of it departs
     scenario: Scenario = "fresh"
 
-    def build_allocator(self) -> Allocator:
-        """The allocator of the cluster's version over its devices."""
-        return Allocator(self.slices, self.classes, self.features)
+    def build_allocator(self, order: DeviceOrder = None) -> Allocator:
+        """The allocator of the cluster's version over its devices, in the order they are published in or another."""
+        slices = self.slices if order is None else reorder(self.slices, order)
+        return Allocator(slices, self.classes, self.features)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

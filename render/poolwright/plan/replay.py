@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation
@@ -13,7 +12,6 @@ from poolwright.allocation.outcome import Allocated
 from poolwright.allocation.placing import MAX_USERS, Placer, find_bar, is_usable
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
-from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.demand import Demand, Replica, build_replica
 from poolwright.plan.verdict import Move
 
@@ -47,8 +45,10 @@ class Replay:
     def place(self, workload: int, number: int, pod: int, node: str) -> Move | None:
         """Place a pod of a replica on a node, and keep that; None: the node can't serve it."""
         found = self._try(self.build(workload, number).pods[pod], self.nodes[node])
-        if found is None:
-            return None
+        return None if found is None else self.keep(workload, number, pod, node, found)
+
+    def keep(self, workload: int, number: int, pod: int, node: str, found: Mapping[ClaimKey, Allocation]) -> Move:
+        """Take a pod of a replica for placed on a node, with these devices for its new claims."""
         for key, allocation in found.items():
             self._placer.hold(key, allocation)
         move = Move(
@@ -106,20 +106,6 @@ class Replay:
         if not isinstance(outcome, Allocated):
             return None
         return dict(zip(map(claim_key, new), outcome.allocations, strict=True))
-
-
-def reorder(slices: Sequence[ResourceSlice], first: Sequence[DeviceId]) -> tuple[ResourceSlice, ...]:
-    """Slices whose devices stand in another order, as a restarted driver may publish them: these first."""
-    rank = {device: at for at, device in enumerate(first)}
-    return tuple(
-        replace(
-            one,
-            devices=tuple(
-                sorted(one.devices, key=lambda device: rank.get((device.driver, device.pool, device.name), len(rank)))
-            ),
-        )
-        for one in slices
-    )
 
 
 def _list_devices(allocations: Iterable[Allocation]) -> list[DeviceId]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolwright.allocation.held import DeviceId
+from poolwright.plan.device_order import DeviceOrder
 
 Word = Literal["always-fits", "order-dependent", "unsatisfied", "undecided", "error"]
 # How a witness comes true: with the devices in the order they are published in now; with them in another order, as a
@@ -66,6 +67,11 @@ class Witness:
     moves: tuple[Move, ...]
     placed: int  # replicas of the workload that are complete
     replays: Replays
+    device_order: DeviceOrder = None  # that it rests on; the published one but after a reordering
+
+    def __post_init__(self) -> None:
+        if (self.device_order is None) == (self.replays == "after-reordering-or-restart"):
+            raise ValueError(f"{self.replays} with the device order {self.device_order}")
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)

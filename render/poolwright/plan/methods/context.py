@@ -10,9 +10,10 @@ from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import Device
 from poolwright.plan.demand import Demand
+from poolwright.plan.device_order import DeviceOrder
 from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.methods.market import Handed
-from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Landing, Move, Witness
 
 
@@ -41,8 +42,7 @@ class Context:
     @cached_property
     def turned(self) -> Allocator:
         """The allocator over the same devices, each slice's in the opposite order."""
-        ids = [(one.driver, one.pool, one.name) for part in self.demand.slices for one in reversed(part.devices)]
-        return Allocator(reorder(self.demand.slices, ids), self.demand.classes, self.demand.features)
+        return self.demand.build_allocator("reversed")
 
     def list_steps(self, handed: Iterable[Handed]) -> list[Step]:
         """Steps for pods of one device, in the order of the devices."""
@@ -74,17 +74,19 @@ class Context:
                 return witness
             if witness.placed < replicas and (partly is None or witness.placed < partly.placed):
                 partly = witness
-        first = [device for step in steps for device in step.devices]
-        allocator = Allocator(reorder(self.demand.slices, first), self.demand.classes, self.demand.features)
-        witness = self.run(steps, allocator, workload, pod, replays_now=False)
+        first = tuple(device for step in steps for device in step.devices)
+        witness = self.run(steps, self.demand.build_allocator(first), workload, pod, device_order=first)
         if witness.placed == target:
             return witness
         return partly or Witness(moves=self._describe_steps(steps), placed=target, replays="not-replayed")
 
     def run(
-        self, steps: Sequence[Step], allocator: Allocator, workload: int, pod: int, *, replays_now: bool = True
+        self, steps: Sequence[Step], allocator: Allocator, workload: int, pod: int, *, device_order: DeviceOrder = None
     ) -> Witness:
-        """Carry out the steps that can be, then place what still fits of the workload's own pods."""
+        """Carry out the steps that can be, then place what still fits of the workload's own pods.
+
+        allocator: over devices in this order.
+        """
         replay = Replay(self.demand, allocator)
         placed = [[0] * len(one.pods) for one in self.demand.workloads]
         for step in steps:
@@ -100,7 +102,8 @@ class Context:
         return Witness(
             moves=tuple(replay.moves),
             placed=placed[workload][pod],
-            replays="now" if replays_now else "after-reordering-or-restart",
+            replays="now" if device_order is None else "after-reordering-or-restart",
+            device_order=device_order,
         )
 
     def _describe_steps(self, steps: Sequence[Step]) -> tuple[Move, ...]:

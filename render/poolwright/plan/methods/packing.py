@@ -20,7 +20,7 @@ class Packer:
 
     field: Field
     replay: Replay
-    is_now: bool = True  # devices are in the order they are published in
+    is_now: bool = True  # devices are in the order they are published in; else in the opposite one
     placed: Counter[tuple[int, int]] = made(default_factory=Counter)  # by workload and pod
     used: Counter[str] = made(default_factory=Counter)  # devices by node
 
@@ -163,6 +163,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
                 moves=tuple(packer.replay.moves),
                 placed=count,
                 replays="now" if packer.is_now else "after-reordering-or-restart",
+                device_order=None if packer.is_now else "reversed",
             )
         if worst is not None and (worst.placed <= target or field.is_large):
             break

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.device_order import DeviceOrder
 from poolwright.plan.report.additions import build_growth_json
 from poolwright.plan.report.changes import build_change_json
 from poolwright.plan.report.clearing import build_clearings_json
@@ -85,6 +86,7 @@ def _witness(witness: Witness | None) -> _Json | None:
     return {
         "placed": witness.placed,
         "replays": witness.replays,
+        "deviceOrder": _device_order(witness.device_order),
         "moves": [
             {
                 "workload": move.workload,
@@ -96,6 +98,10 @@ def _witness(witness: Witness | None) -> _Json | None:
             for move in witness.moves
         ],
     }
+
+
+def _device_order(order: DeviceOrder) -> object:
+    return ["/".join(one) for one in order] if isinstance(order, tuple) else order
 
 
 def _loss(loss: Loss) -> _Json:

@@ -129,10 +129,22 @@ def _witness(description: str) -> SchemaPart:
         {
             "placed": build_count("Replicas of the workload that are complete in the end."),
             "replays": {"description": "Whether the allocator does so.", "enum": list(get_args(Replays))},
+            "deviceOrder": _device_order(),
             "moves": build_list("Pods in order.", build_object("A pod.", move)),
         },
     )
     return {"anyOf": [known, {"type": "null"}]}
+
+
+def _device_order() -> SchemaPart:
+    first = build_list(
+        "These devices first, the others of their slices as published.", build_text("driver/pool/device.")
+    )
+    said = "The order of the devices of each slice that it rests on; null: the one they are published in."
+    return {
+        "description": said,
+        "anyOf": [{"type": "null"}, {"description": "Each slice turned round.", "const": "reversed"}, first],
+    }
 
 
 def _contest() -> SchemaPart:

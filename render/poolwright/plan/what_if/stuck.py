@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal, TypeVar
 
-from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.held import DeviceId
 from poolwright.plan.methods.kinds import Field, Kind
 from poolwright.plan.methods.packing import Packer, block, start
-from poolwright.plan.replay import Replay, reorder
+from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Move, Witness
 
 MAX_MOVES: Final = 24  # of an order of which it is tried whether it does with fewer
@@ -89,6 +89,7 @@ def _end(packer: Packer, stop: Stop) -> Witness | None:
         moves=moves,
         placed=min(packer.placed[kind.workload, kind.pod] for kind in own),
         replays="now" if packer.is_now else "after-reordering-or-restart",
+        device_order=None if packer.is_now else _list_first(moves),
     )
 
 
@@ -191,11 +192,15 @@ def _carry_out(field: Field, moves: Iterable[Move], *, is_now: bool) -> Packer |
     context, moves = field.context, tuple(moves)
     allocator = context.acceptance.allocator
     if not is_now:
-        first = [device for move in moves for device in move.devices]
-        allocator = Allocator(reorder(context.demand.slices, first), context.demand.classes, context.demand.features)
+        allocator = context.demand.build_allocator(_list_first(moves))
     packer = Packer(field, Replay(context.demand, allocator), is_now)
     kinds = {(context.titles[kind.workload], kind.pod): kind for kind in field.kinds}
     for move in moves:
         if not packer.place(kinds[move.workload, move.pod], move.node):
             return None
     return packer
+
+
+def _list_first(moves: Iterable[Move]) -> tuple[DeviceId, ...]:
+    """The devices of moves, as they come."""
+    return tuple(device for move in moves for device in move.devices)
