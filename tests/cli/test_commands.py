@@ -16,7 +16,7 @@ import pytest
 from fleet import FLEET, ROOT, copy_fleet
 from folders import read_files
 from poolwright.cli.commands import cli
-from poolwright.cli.schema import ALLOCATIONS, FINDINGS, PLAN
+from poolwright.cli.schema import ALLOCATIONS, FINDINGS, PLAN, REPLAY
 from poolwright.files.starter import read_starter
 from poolwright.specs.schema import KINDS, build_schema
 from real_kustomize import build_for_real
@@ -59,8 +59,8 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FindingList|AllocationList|"
-    "FitPlan}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FindingList', "
-    "'AllocationList', 'FitPlan'.",
+    "FitPlan|FitReplay}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', "
+    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
 }
@@ -76,7 +76,7 @@ def test_wrong_use_is_no_answer(arguments: tuple[str, ...]) -> None:
 
 # --- version and schema ---
 
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN)
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY)
 
 
 def test_version() -> None:

@@ -228,6 +228,12 @@ def allocate(
     help="Judge the cluster as it runs: FILE is what kubectl get resourceclaims,pods,resourceslices,nodes -A prints "
     "(-o yaml or json), or - for standard input. What is held there stays.",
 )
+@click.option(
+    "--replay",
+    metavar="PLAN",
+    help="Instead carry out the witnesses of a plan that --format json printed, or - for standard input, and say which "
+    "come to the same now; `poolwright schema FitReplay` describes the JSON.",
+)
 @click.argument("files", nargs=-1, metavar="[FILE...]")
 def plan(
     project: str,
@@ -237,6 +243,7 @@ def plan(
     additions: Any,
     room: bool,
     live: bool,
+    replay: str | None,
     files: tuple[str, ...],
 ) -> int:
     """Say which workloads fit on their devices, whatever the order, and which may be left out.
@@ -249,6 +256,12 @@ def plan(
     for option, value in (("--loss", losses), ("--add", additions), ("--room", room)):
         if live and value:
             raise click.UsageError(f"{option} is judged of a cluster that starts empty; leave out --live")
+    if replay is not None:
+        if losses or additions or room or live:
+            raise click.UsageError("--replay judges nothing anew: only --project, --cluster and --format go with it")
+        from poolwright.cli.replay import run_replay
+
+        return run_replay(project, cluster, form, replay)
     from poolwright.cli.plan import PlanOptions, run_plan
 
     return run_plan(
@@ -262,7 +275,10 @@ def plan(
 @click.argument(
     "kind",
     type=click.Choice(
-        ("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FindingList", "AllocationList", "FitPlan")
+        (
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement"),
+            *("FindingList", "AllocationList", "FitPlan", "FitReplay"),
+        )
     ),
 )
 @click.option("--out", metavar="DIR", help="Write KIND.json into this folder; needed for `all`.")

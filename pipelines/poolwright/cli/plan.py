@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from poolwright.catalog.published import check_devices
 from poolwright.cli.live import SnapshotError, judge_live_files
-from poolwright.cli.load import load_project, read_inventories
 from poolwright.cli.output import say, tell
-from poolwright.cli.plan_case import PlanCase, build_case
-from poolwright.files.project import find_project
+from poolwright.cli.plan_case import PlanCase, load_for_plan
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.engine import judge
 from poolwright.plan.promises.check import check_promises
@@ -31,7 +28,7 @@ from poolwright.plan.what_if.gates import judge_rollback
 from poolwright.plan.what_if.loss import Loss, LossOf, judge_losses
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
-from poolwright.specs.finding import SpecError, escape_controls
+from poolwright.specs.finding import escape_controls
 
 Format = Literal["text", "json"]
 
@@ -53,23 +50,18 @@ def run_plan(options: PlanOptions) -> int:
     """Print the verdicts; 0: nothing is certain to be left out, 1: something is, 2: not known, or no answer."""
     try:
         additions = [parse_addition(one) for one in options.additions]
-        loaded = load_project(find_project(options.project))
-        inventories = read_inventories(loaded)
-        errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
-        if errors:
-            raise SpecError(errors)
-        known = [one.name for one in loaded.specs.project.value.spec.clusters]
-        if options.cluster not in (None, *known):
-            return _refuse("--cluster", f"there is no such cluster; known: {', '.join(sorted(known))}")
-        if options.live and options.cluster is None and len(known) > 1:
-            return _refuse("--live", f"whose objects these are isn't said; add --cluster: {', '.join(known)}")
-        cases = [build_case(loaded, one, inventories.get(one)) for one in known if options.cluster in (None, one)]
+        given = load_for_plan(options.project)
+        if options.cluster not in (None, *given.clusters):
+            return refuse("--cluster", f"there is no such cluster; known: {', '.join(sorted(given.clusters))}")
+        if options.live and options.cluster is None and len(given.clusters) > 1:
+            return refuse("--live", f"whose objects these are isn't said; add --cluster: {', '.join(given.clusters)}")
+        cases = [given.build_case(one) for one in given.clusters if options.cluster in (None, one)]
         added = find_added(additions, [target for case in cases for target in case.list_targets()])
         answers = [_judge(case, added.get(case.cluster.name, ()), options) for case in cases]
     except AdditionError as error:
-        return _refuse("--add", str(error))
+        return refuse("--add", str(error))
     except SnapshotError as error:
-        return _refuse("--live", str(error))
+        return refuse("--live", str(error))
     if options.form == "json":
         say(render_plan_json(answers))
     else:
@@ -79,7 +71,8 @@ def run_plan(options: PlanOptions) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def _refuse(option: str, why: str) -> int:
+def refuse(option: str, why: str) -> int:
+    """Say why an option can't be used, and that there is no answer."""
     say(f"poolwright: {option}: {escape_controls(why)}\n", error=True)
     return 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolwright.allocation.cluster_objects import ClusterObjects
@@ -9,8 +10,10 @@ from poolwright.allocation.gated_fields import strip_gated
 from poolwright.allocation.server_rules import drop_refused
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.inventory import Inventory
+from poolwright.catalog.published import check_devices
 from poolwright.cli.built_objects import read_built_objects
-from poolwright.cli.load import LoadedProject
+from poolwright.cli.load import LoadedProject, load_project, read_inventories
+from poolwright.files.project import find_project
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand
 from poolwright.plan.from_objects import build_demand
@@ -58,11 +61,40 @@ class PlanCase:
         return rollback, demand
 
 
-def build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -> PlanCase:
-    """The case of a cluster.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedForPlan:
+    """A project and its clusters' captures, all well-formed."""
 
-    Raises: SpecError with every object that its API server refuses.
+    project: LoadedProject
+    inventories: Mapping[str, Inventory]  # by cluster
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """Their names, in the Project's order."""
+        return tuple(one.name for one in self.project.specs.project.value.spec.clusters)
+
+    def build_case(self, name: str) -> PlanCase:
+        """The case of a cluster.
+
+        Raises: SpecError with every object that its API server refuses.
+        """
+        return _build_case(self.project, name, self.inventories.get(name))
+
+
+def load_for_plan(folder: str) -> LoadedForPlan:
+    """The project that a folder is in.
+
+    Raises: SpecError with everything that is wrong.
     """
+    loaded = load_project(find_project(folder))
+    inventories = read_inventories(loaded)
+    errors = [one for one in check_devices(loaded.specs, inventories, loaded.facts) if one.severity == "error"]
+    if errors:
+        raise SpecError(errors)
+    return LoadedForPlan(project=loaded, inventories=inventories)
+
+
+def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -> PlanCase:
     on = resolve_cluster(loaded.specs, name)[0]
     if on is None:
         raise AssertionError(f"{name}: load_project says so")

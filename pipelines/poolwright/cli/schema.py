@@ -12,6 +12,7 @@ from poolwright.specs.schema import KINDS, Schema, build_schema
 FINDINGS = "FindingList"
 ALLOCATIONS = "AllocationList"
 PLAN = "FitPlan"
+REPLAY = "FitReplay"
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -20,7 +21,7 @@ def run_schema(kind: str, out: str | None) -> int:
         say(_render(_schema(kind)))
         return 0
     os.makedirs(out, exist_ok=True)  # noqa: PTH103
-    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN) if kind == "all" else (kind,):
+    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN, REPLAY) if kind == "all" else (kind,):
         path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
         write_file(path, _render(_schema(name)).encode())
         tell(path)
@@ -36,6 +37,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.plan.report.plan_schema import plan_schema
 
         return plan_schema()
+    if kind == REPLAY:
+        from poolwright.plan.report.replay_schema import replay_schema
+
+        return replay_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)
 
 

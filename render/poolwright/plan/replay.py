@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation
-from poolwright.allocation.held import DeviceId
+from poolwright.allocation.held import DeviceId, Held
 from poolwright.allocation.outcome import Allocated
 from poolwright.allocation.placing import MAX_USERS, Placer, find_bar, is_usable
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
@@ -34,6 +34,16 @@ class Replay:
         self._placer = Placer(allocator, demand.nodes, demand.held)
         self._replicas: dict[tuple[int, int], Replica] = {}
         self._indices = {workload.title: at for at, workload in enumerate(demand.workloads)}
+
+    @property
+    def allocator(self) -> Allocator:
+        """What gives devices here."""
+        return self._placer.allocator
+
+    @property
+    def held(self) -> Held:
+        """What claims hold."""
+        return self._placer.held
 
     def build(self, workload: int, number: int) -> Replica:
         """A replica; the same one whenever it is asked for."""

@@ -345,6 +345,13 @@ CODES: Final[dict[str, str]] = {
         "A node that was planned is captured now, with other partitions than its pool expects. Partitions are made by "
         "the host; what is planned on them waits until the two agree."
     ),
+    "plan-of-another": (
+        "A plan to be replayed names clusters, workloads or nodes that this project doesn't have, or was made for "
+        "another scenario."
+    ),
+    "plan-unreadable": (
+        "A file to be replayed isn't a plan as this version of `poolwright plan --format json` prints it."
+    ),
     "planned-driver": ("Planned nodes have devices that no driver of the cluster's stack publishes."),
     "planned-limit": (
         "A planned node has more devices than its driver can publish: Kubernetes refuses the whole slice."

@@ -106,7 +106,7 @@ class Acceptance:
         self.nodes_of: dict[DeviceId, list[str]] = {}
         self.held = [claim.allocation for claim in demand.held if claim.allocation is not None]
         self.features = demand.features
-        self._free = Allocator([_drop_charges(one) for one in demand.slices], demand.classes, demand.features)
+        self._free = Allocator([drop_charges(one) for one in demand.slices], demand.classes, demand.features)
         self._shapes: dict[str, Shape] = {}
         self._asks: dict[str, tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]] = {}
         self._usable: dict[str, frozenset[DeviceId]] = {}
@@ -347,6 +347,7 @@ def _for_one(request: Request) -> Request:
     return replace(request, mode=EXACT_COUNT, count=1, admin_access=None)
 
 
-def _drop_charges(one: ResourceSlice) -> ResourceSlice:
+def drop_charges(one: ResourceSlice) -> ResourceSlice:
+    """A slice whose devices draw on no counters."""
     devices = tuple(replace(device, consumes=()) if device.consumes else device for device in one.devices)
     return replace(one, devices=devices) if devices != one.devices else one

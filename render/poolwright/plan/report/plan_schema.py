@@ -133,18 +133,16 @@ def _witness(description: str) -> SchemaPart:
             "moves": build_list("Pods in order.", build_object("A pod.", move)),
         },
     )
-    return {"anyOf": [known, {"type": "null"}]}
+    return {**known, "type": ["object", "null"]}
 
 
 def _device_order() -> SchemaPart:
-    first = build_list(
-        "These devices first, the others of their slices as published.", build_text("driver/pool/device.")
+    said = (
+        "The order of the devices of each slice that it rests on: null, as they are published; `reversed`, turned "
+        "round; a list, these first and the others as they are."
     )
-    said = "The order of the devices of each slice that it rests on; null: the one they are published in."
-    return {
-        "description": said,
-        "anyOf": [{"type": "null"}, {"description": "Each slice turned round.", "const": "reversed"}, first],
-    }
+    items = build_text("driver/pool/device.")
+    return {"description": said, "type": ["null", "string", "array"], "pattern": "^reversed$", "items": items}
 
 
 def _contest() -> SchemaPart:
