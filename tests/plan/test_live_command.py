@@ -224,6 +224,10 @@ USAGE = {
         ("--cluster", "lab", "--loss", "node", "--live", "a.yaml"),
         "Error: --loss is judged of a cluster that starts empty; leave out --live",
     ),
+    "with-slots": (
+        ("--cluster", "lab", "--slots", "--live", "a.yaml"),
+        "Error: --slots is judged of a cluster that starts empty; leave out --live",
+    ),
 }
 
 

@@ -229,6 +229,11 @@ def allocate(
     "(-o yaml or json), or - for standard input. What is held there stays.",
 )
 @click.option(
+    "--slots",
+    is_flag=True,
+    help="Also a slot for each claim that a replica will need, with devices that go together: one packing.",
+)
+@click.option(
     "--replay",
     metavar="PLAN",
     help="Instead carry out the witnesses of a plan that --format json printed, or - for standard input, and say which "
@@ -242,6 +247,7 @@ def plan(
     losses: Any,
     additions: Any,
     room: bool,
+    slots: bool,
     live: bool,
     replay: str | None,
     files: tuple[str, ...],
@@ -253,11 +259,11 @@ def plan(
     """
     if live != bool(files):
         raise click.UsageError("--live goes with FILE...")
-    for option, value in (("--loss", losses), ("--add", additions), ("--room", room)):
+    for option, value in (("--loss", losses), ("--add", additions), ("--room", room), ("--slots", slots)):
         if live and value:
             raise click.UsageError(f"{option} is judged of a cluster that starts empty; leave out --live")
     if replay is not None:
-        if losses or additions or room or live:
+        if losses or additions or room or slots or live:
             raise click.UsageError("--replay judges nothing anew: only --project, --cluster and --format go with it")
         from poolwright.cli.replay import run_replay
 
@@ -266,7 +272,14 @@ def plan(
 
     return run_plan(
         PlanOptions(
-            project=project, cluster=cluster, form=form, losses=losses, additions=additions, room=room, live=files
+            project=project,
+            cluster=cluster,
+            form=form,
+            losses=losses,
+            additions=additions,
+            room=room,
+            slots=slots,
+            live=files,
         )
     )
 

@@ -14,6 +14,7 @@ from poolwright.plan.engine import judge
 from poolwright.plan.promises.check import check_promises
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
+from poolwright.plan.slots import build_slots
 from poolwright.plan.what_if.additions import (
     Added,
     AdditionError,
@@ -43,6 +44,7 @@ class PlanOptions:
     losses: tuple[LossOf, ...] = ()  # of which each one's loss is judged too
     additions: tuple[str, ...] = ()  # COUNTxMODEL, each
     room: bool = False  # how many more replicas fit
+    slots: bool = False  # a name for each claim is printed too, and devices that go together
     live: tuple[str, ...] = ()  # files that hold the one cluster as it runs; none: clusters that start empty
 
 
@@ -99,6 +101,7 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> Clus
         growth=build_growth(added, judge(case.demand), judgement) if added else None,
         clearings=judge_clearing(demand, judgement),
         room=judge_room(demand, judgement) if options.room else (),
+        slots=build_slots(demand, case.cluster.name) if options.slots else (),
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
         findings=check_promises(case.cluster, demand, judgement),

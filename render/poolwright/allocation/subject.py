@@ -21,6 +21,7 @@ class Subject:
     name: str
     uid: str = ""
     claims: tuple[Claim, ...] = ()  # in the pod's order, each as it was given; shared ones are equal in name
+    claim_names: tuple[str, ...] = ()  # what the pod calls each of them; empty: the one for its extended resources
     problem: str = ""  # set: it can't be placed whatever the nodes have
     is_refused: bool = False  # the problem is that the API server doesn't store it, or something that it uses
     is_unknown: bool = False  # the problem is that something wasn't given

@@ -105,6 +105,7 @@ class SubjectBuilder:
         owner: the name of its workload, if it is one that the workload has yet to make.
         """
         claims: list[Claim] = []
+        names: list[str] = []
         problem = self._find_refusal("workload" if kind != "Pod" else kind, pod.namespace, owner or pod.name)
         if kind == "DaemonSet pod" and problem is None and not any(node.name != UNNAMED for node in self._nodes):
             what = "no Node objects were given: on how many nodes it runs, and needs devices, isn't known"
@@ -117,10 +118,12 @@ class SubjectBuilder:
             problem = problem or wrong
             if claim is not None and claim_key(claim) not in map(claim_key, claims):  # a pod may name one twice
                 claims.append(claim)
+                names.append(entry.name)
                 self._used.add(claim_key(claim))
         extended, resources = self._find_extended(pod, maker)
         if extended is not None:
             claims.append(extended)
+            names.append("")
             self._used.add(claim_key(extended))
         return Subject(
             kind=kind,
@@ -128,6 +131,7 @@ class SubjectBuilder:
             name=pod.name,
             uid=pod.uid,
             claims=tuple(claims),
+            claim_names=tuple(names),
             **_describe(problem),
             node_selector=pod.node_selector,
             node_affinity=pod.affinity,

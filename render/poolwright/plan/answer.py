@@ -9,6 +9,7 @@ from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
+from poolwright.plan.slots import ORDER, Slot
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.additions import Growth, list_added
 from poolwright.plan.what_if.clearing import Clearing
@@ -35,6 +36,7 @@ class ClusterAnswer:
     clearings: tuple[Clearing, ...] = ()  # what would clear each shortfall
     room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
     findings: tuple[Finding, ...] = ()  # what is less than specs promise, sorted
+    slots: tuple[Slot, ...] = ()
 
     @property
     def assumptions(self) -> Assumptions:
@@ -45,7 +47,11 @@ class ClusterAnswer:
                 *list_added(self.growth),
                 *list_modelled_live(self.live),
             ),
-            assumed=(*_list_assumed(self.cluster, self.demand, self.asked), *list_assumed_live(self.live)),
+            assumed=(
+                *_list_assumed(self.cluster, self.demand, self.asked),
+                *list_assumed_live(self.live),
+                *([ORDER] if self.slots else ()),
+            ),
         )
 
     @property

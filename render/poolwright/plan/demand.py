@@ -41,6 +41,7 @@ class Workload:
     # What a pod goes by that isn't modelled (pod affinity, topology spread, ...), in words: its verdict is undecided.
     unjudged: tuple[str, ...] = ()
     turnover: Turnover | None = None  # None: its replicas aren't replaced by new ones, or node by node
+    owner: tuple[str, str, str] | None = None  # kind, namespace and name; None: others' demand
     is_reservation: bool = False  # others' demand: counted, and no finding of its own
     origin: object = None  # where it comes from; nothing here looks at it
 

@@ -123,6 +123,7 @@ def _build_workload(
         shared=frozenset(claim_key(claim) for pod in pods for claim in pod.claims if claim_key(claim) in shared),
         unjudged=tuple(dict.fromkeys(unjudged)),
         turnover=_build_turnover(given, peak),
+        owner=(given.kind, given.namespace, given.name),
         origin=peak.origin,
     )
 

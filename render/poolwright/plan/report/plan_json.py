@@ -15,6 +15,7 @@ from poolwright.plan.report.live import build_live_part, build_running
 from poolwright.plan.report.reservations import list_reservations
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
 from poolwright.plan.report.room import build_room_json
+from poolwright.plan.report.slots import build_slots_json
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
@@ -51,6 +52,7 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "losses": [_loss(one) for one in answer.losses],
         "live": build_live_part(answer),
         "findings": build_finding_rows(answer.findings),
+        "slots": build_slots_json(answer.slots),
         "assumptions": {
             "modelled": list(assumptions.modelled),
             "discharged": list(assumptions.discharged),

@@ -13,6 +13,7 @@ from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.report.reservations import reservation_schema
 from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.report.room import room_schema
+from poolwright.plan.report.slots import slots_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import LossOf
 from poolwright.specs.report import finding_rows_schema
@@ -64,6 +65,7 @@ def _cluster() -> SchemaPart:
             "losses": build_list("What was asked for with --loss.", _loss()),
             "live": live_schema(),
             "findings": finding_rows_schema(),
+            "slots": slots_schema(),
             "assumptions": build_object(
                 "What the verdicts rest on.",
                 {

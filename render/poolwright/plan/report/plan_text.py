@@ -11,6 +11,7 @@ from poolwright.plan.report.clearing import render_clearings
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.room import render_room
+from poolwright.plan.report.slots import list_slot_lines
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Loss
@@ -45,6 +46,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     yield from (f"  {line}" for line in render_room(answer.room))
     yield from (f"  {line}" for line in render_rollouts(answer.rollouts, answer.deadlocks))
     yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
+    yield from (f"  {line}" for line in list_slot_lines(answer.slots))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
     yield from render_text(answer.findings).splitlines()
