@@ -2,6 +2,7 @@
 
     python benchmarks/plan.py
     python benchmarks/plan.py --world sizes --divide 10
+    python benchmarks/plan.py --divide 4 --divide 2 --divide 1   # growth with a quarter, a half and all of the size
 
 The peer places the same pods one after the other on the first node that can serve each, which is what a simulation of
 one order comes to. Both run in one process, in turn. Figures measured: docs/benchmarks.md. Nothing here is a test.
@@ -35,7 +36,7 @@ PRODUCTS: Final = 5
 WANTED: Final = (0,) * 9 + (1,) * 4 + (2,) * 3 + (PRODUCTS,) * 4  # by workload; the last: any product
 WORKLOADS: Final = len(WANTED)  # of those for the first product there are more than it has devices
 SIZES: Final = {"singles": (1,), "sizes": (1, 2, 4, 8)}  # devices of a pod; workloads take turns
-GROWTH: Final = (100, 30, 10, 3, 1)
+GROWTH: Final = (100, 10, 4, 2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,22 @@ class Figures:
     verdicts: float
     losses: float | None
     words: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """A demand's size, and what its runs took."""
+
+    nodes: int
+    pods: int
+    runs: tuple[Figures, ...]
+
+
+PARTS: Final[dict[str, Callable[[Figures], float | None]]] = {
+    "one plan": lambda one: one.placing,
+    "verdicts": lambda one: one.verdicts,
+    "every node lost": lambda one: one.losses,
+}
 
 
 def build_demand(world: str, divisor: int) -> Demand:
@@ -114,16 +131,32 @@ def _time(run: Callable[[], T]) -> tuple[float, T]:
     return time.process_time() - start, result
 
 
-def _list_lines(world: str, divisor: int, runs: int, *, losses: bool) -> Iterator[str]:
-    found = [measure(world, divisor, losses=losses) for _ in range(runs)]
-    placed, judged = [one.placing for one in found], [one.verdicts / one.placing for one in found]
-    size = build_demand(world, divisor)
-    pods = sum(one.replicas for one in size.workloads)
-    yield f"{world}, {len(size.nodes)} nodes, {pods} pods; {found[0].words}"
+def measure_size(world: str, divisor: int, runs: int, *, losses: bool) -> Size:
+    """So many runs of one size."""
+    found = tuple(measure(world, divisor, losses=losses) for _ in range(runs))
+    demand = build_demand(world, divisor)
+    return Size(nodes=len(demand.nodes), pods=sum(one.replicas for one in demand.workloads), runs=found)
+
+
+def _list_lines(world: str, size: Size, smaller: Size | None) -> Iterator[str]:
+    placed = [one.placing for one in size.runs]
+    judged = [one.verdicts / one.placing for one in size.runs]
+    yield f"{world}, {size.nodes} nodes, {size.pods} pods; {size.runs[0].words}"
     yield f"  one plan {median(placed):.2f} s; verdicts / one plan {_say(judged)}"
-    lost = [one.losses / one.verdicts for one in found if one.losses is not None]
+    lost = [one.losses / one.verdicts for one in size.runs if one.losses is not None]
     if lost:
         yield f"  every node lost / verdicts {_say(lost)}"
+    if smaller is not None:
+        yield f"  growth from {smaller.nodes} nodes: {', '.join(_list_growth(smaller, size))}"
+
+
+def _list_growth(smaller: Size, size: Size) -> Iterator[str]:
+    """By what each is multiplied, medians by medians; where time grows as the pods do, the numbers are the same."""
+    yield f"pods x{size.pods / smaller.pods:.1f}"
+    for what, pick in PARTS.items():
+        before, after = ([pick(one) for one in part.runs] for part in (smaller, size))
+        if None not in (*before, *after):
+            yield f"{what} x{median(map(float, after)) / median(map(float, before)):.1f}"
 
 
 def _say(ratios: list[float]) -> str:
@@ -139,9 +172,12 @@ def main() -> int:
     parser.add_argument("--no-losses", action="store_true")
     asked = parser.parse_args()
     for world in asked.world or sorted(SIZES):
+        smaller: Size | None = None
         for divisor in asked.divide or GROWTH:
-            for line in _list_lines(world, divisor, asked.runs, losses=not asked.no_losses):
+            size = measure_size(world, divisor, asked.runs, losses=not asked.no_losses)
+            for line in _list_lines(world, size, smaller):
                 print(line, flush=True)
+            smaller = size
     return 0
 
 

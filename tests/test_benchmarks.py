@@ -6,6 +6,7 @@ No figure is judged here: on a slow machine they are others.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -121,12 +122,16 @@ def test_allocating_is_compared_with_upstream() -> None:
 
 
 def test_verdicts_are_compared_with_one_plan() -> None:
-    argv = [sys.executable, str(BENCHMARKS / "plan.py"), "--world=sizes", "--divide=250", "--runs=1"]
+    argv = [sys.executable, str(BENCHMARKS / "plan.py"), "--world=sizes", "--divide=250", "--divide=125", "--runs=1"]
     run = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
-    title, judged, lost = run.stdout.splitlines()
+    title, judged, lost, *larger, grown = run.stdout.splitlines()
     # 20 workloads of one replica on five nodes of 8, and more of them for the first product than its one node holds.
     assert title.startswith("sizes, 5 nodes, 20 pods; ")
     assert "'order-dependent'" in title
     assert judged.startswith("  one plan ")
     assert lost.startswith("  every node lost / verdicts ")
+    assert [line.partition(";")[0].split()[0] for line in larger] == ["sizes,", "one", "every"]
+    assert re.fullmatch(
+        r"  growth from 5 nodes: pods x1\.0, one plan x\d+\.\d, verdicts x\d+\.\d, every node lost x\d+\.\d", grown
+    )

@@ -128,3 +128,11 @@ def test_values_that_differ_in_the_same_places_are_alike() -> None:
         for one in judge_losses(demand_of(short), "node")
     ]
     assert said == [(("n0", "n1"), ["2"]), (("n2",), []), (("n3",), ["2"])]
+
+
+def test_each_step_is_told() -> None:
+    demand = demand_of(World(((0, 1), (2,), (3,)), (Want(2, (frozenset(range(4)),)),)))
+    steps: list[tuple[int, int]] = []
+    losses = judge_losses(demand, "node", on_step=lambda done, of: steps.append((done, of)))
+    assert steps == [(0, 2), (1, 2)]
+    assert losses == judge_losses(demand, "node")

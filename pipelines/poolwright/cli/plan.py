@@ -8,15 +8,18 @@ from typing import Literal
 
 from poolwright.cli.live import SnapshotError, judge_live_files
 from poolwright.cli.output import say, tell
-from poolwright.cli.plan_case import PlanCase, load_for_plan
+from poolwright.cli.plan_case import LoadedForPlan, PlanCase, load_for_plan
+from poolwright.cli.progress import Progress
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.engine import judge
 from poolwright.plan.promises.check import check_promises
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
+from poolwright.plan.report.words import count_of
 from poolwright.plan.slots import build_slots
 from poolwright.plan.what_if.additions import (
     Added,
+    Addition,
     AdditionError,
     add_replicas,
     build_growth,
@@ -26,7 +29,7 @@ from poolwright.plan.what_if.additions import (
 from poolwright.plan.what_if.clearing import judge_clearing
 from poolwright.plan.what_if.gang import find_gang_deadlocks
 from poolwright.plan.what_if.gates import judge_rollback
-from poolwright.plan.what_if.loss import Loss, LossOf, judge_losses
+from poolwright.plan.what_if.loss import Loss, LossOf, OnStep, judge_losses
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
 from poolwright.specs.finding import escape_controls
@@ -57,9 +60,7 @@ def run_plan(options: PlanOptions) -> int:
             return refuse("--cluster", f"there is no such cluster; known: {', '.join(sorted(given.clusters))}")
         if options.live and options.cluster is None and len(given.clusters) > 1:
             return refuse("--live", f"whose objects these are isn't said; add --cluster: {', '.join(given.clusters)}")
-        cases = [given.build_case(one) for one in given.clusters if options.cluster in (None, one)]
-        added = find_added(additions, [target for case in cases for target in case.list_targets()])
-        answers = [_judge(case, added.get(case.cluster.name, ()), options) for case in cases]
+        answers = _judge_all(given, additions, options)
     except AdditionError as error:
         return refuse("--add", str(error))
     except SnapshotError as error:
@@ -79,7 +80,21 @@ def refuse(option: str, why: str) -> int:
     return 2
 
 
-def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> ClusterAnswer:
+def _judge_all(given: LoadedForPlan, additions: Sequence[Addition], options: PlanOptions) -> list[ClusterAnswer]:
+    names = [one for one in given.clusters if options.cluster in (None, one)]
+    cases, answers = [], []
+    with Progress() as progress:
+        for name in progress.each(names):
+            progress.tell("reading what is built")
+            cases.append(given.build_case(name))
+        added = find_added(additions, [target for case in cases for target in case.list_targets()])
+        for name, case in zip(progress.each(names), cases, strict=True):
+            answers.append(_judge(case, added.get(name, ()), options, progress))
+    return answers
+
+
+def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progress: Progress) -> ClusterAnswer:
+    progress.tell(f"judging {count_of(len(case.demand.workloads), 'workload')}")
     if options.live:
         return judge_live_files(options.live, case.objects, case.cluster, case.inventory)
     demand = add_replicas(case.demand, added)
@@ -91,7 +106,8 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> Clus
             rollback, after = case.roll_back()
             lost.append(judge_rollback(rollback, demand, judgement, add_replicas(after, added)))
         else:
-            lost += judge_losses(demand, thing, judgement)
+            lost += judge_losses(demand, thing, judgement, on_step=_tell_steps(progress, thing))
+    progress.tell("checking rollouts and promises")
     return ClusterAnswer(
         cluster=case.cluster,
         demand=demand,
@@ -106,3 +122,7 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions) -> Clus
         deadlocks=find_gang_deadlocks(demand, judgement),
         findings=check_promises(case.cluster, demand, judgement),
     )
+
+
+def _tell_steps(progress: Progress, thing: str) -> OnStep:
+    return lambda done, of: progress.tell(f"loss of each {thing}, {done} of {of} judged")

@@ -9,10 +9,12 @@ from typing import Final
 from poolwright.cli.output import say, tell
 from poolwright.cli.plan import Format, refuse
 from poolwright.cli.plan_case import load_for_plan
-from poolwright.plan.recheck import check_same_cluster, recheck
+from poolwright.cli.progress import Progress
+from poolwright.plan.recheck import Recheck, check_same_cluster, recheck
 from poolwright.plan.recorded import MAX_BYTES, parse_recorded
 from poolwright.plan.report.replay_json import render_replay_json
 from poolwright.plan.report.replay_text import render_replay_text
+from poolwright.plan.report.words import count_of
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
 
@@ -34,9 +36,14 @@ def run_replay(project: str, cluster: str | None, form: Format, file: str) -> in
     if not asked:
         return refuse("--replay", f"the plan has no cluster {cluster or ''}".rstrip())
     known = {one.name for one in asked} & set(given.clusters)
-    demands = {one: given.build_case(one).demand for one in given.clusters if one in known}
-    check_same_cluster(demands, given.clusters, asked, name)
-    rechecks = {one.name: recheck(demands[one.name], one) for one in asked}
+    with Progress() as progress:
+        progress.tell("reading what is built")
+        demands = {one: given.build_case(one).demand for one in given.clusters if one in known}
+        check_same_cluster(demands, given.clusters, asked, name)
+        rechecks: dict[str, tuple[Recheck, ...]] = {}
+        for one in asked:
+            progress.tell(f"{one.name}: carrying out {count_of(len(one.witnesses), 'order')}")
+            rechecks[one.name] = recheck(demands[one.name], one)
     if form == "json":
         say(render_replay_json(rechecks))
     else:

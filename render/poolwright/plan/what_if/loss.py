@@ -5,7 +5,7 @@ Things whose loss takes as many of each sort of device are lost alike, so one of
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,6 +19,7 @@ from poolwright.plan.what_if.alike import Lost, Thing, group_alike
 from poolwright.plan.what_if.change import Change, list_changes
 from poolwright.plan.why import explain_nowhere
 
+OnStep = Callable[[int, int], None]
 LossOf = Literal[Thing, "gates"]  # gates: all that are alpha, together
 
 
@@ -34,17 +35,24 @@ class Loss:
     notes: tuple[str, ...] = ()  # what it rests on, of gates
 
 
-def judge_losses(demand: Demand, thing: Thing, before: Judgement | None = None) -> tuple[Loss, ...]:
+def judge_losses(
+    demand: Demand, thing: Thing, before: Judgement | None = None, *, on_step: OnStep | None = None
+) -> tuple[Loss, ...]:
     """The loss of every node, device, zone or family, those that are alike together, by the first name.
 
     Everyone's peak demand is judged on what is left: where survivors run at the moment doesn't matter.
+
+    on_step: told before each judgement how many are done, and of how many.
     Cost: one judgement for all of it, and for each sort of loss one of the workloads that it touches.
     """
     context = build_context(demand, shows=False)
     whole = before or judge_context(context)
     judge_loss = LossJudge(context, whole)
     found = []
-    for one in group_alike(context, thing):
+    groups = group_alike(context, thing)
+    for done, one in enumerate(groups):
+        if on_step is not None:
+            on_step(done, len(groups))
         changes, shortfall = judge_loss(one.lost)
         found.append(
             Loss(thing=thing, names=one.names, devices=len(one.lost.devices), changes=changes, shortfall=shortfall)
