@@ -300,7 +300,7 @@ SHARED: dict[str, tuple[World, tuple[Workload, ...], list[tuple[str, str, str]],
     "more-users-than-a-claim-can-have": (
         World(((0,),), ()),
         (shared("s", 257),),
-        [("unsatisfied", "0-256", "256")],
+        [("unsatisfied", "1-256", "256")],
         "1",
     ),
     "users-with-claims-of-their-own-are-not-alike": (
