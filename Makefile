@@ -12,7 +12,7 @@ export POOLWRIGHT_KUSTOMIZE
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   render the example fleet, build every folder with real Kustomize, say where to look"
+	@echo "make demo   render the example fleet, build every folder with real Kustomize, say who fits and where to look"
 	@echo "make test   all tests"
 	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
 	@echo "make docs   write the reference docs from the code"
@@ -29,10 +29,12 @@ demo: $(VENV)/installed
 	@rm -rf $(DEMO)
 	$(BIN)/poolwright check --project examples/fleet
 	$(BIN)/poolwright render --project examples/fleet --out $(DEMO) --verify
+	$(BIN)/poolwright plan --project examples/fleet --cluster east
 	@echo
 	@echo "The specs:            examples/fleet/specs/"
 	@echo "What they give:       $(DEMO)/overlays/ (and committed: examples/fleet/overlays/)"
 	@echo "One unit, finished:   $(BIN)/poolwright generate --project examples/fleet --cluster east --unit chat-70b"
+	@echo "Who fits without...:  $(BIN)/poolwright plan --project examples/fleet --cluster east --loss zone --loss family"
 	@echo "Why a field is so:    $(BIN)/poolwright explain east/chat-70b/Deployment/chat-70b --project examples/fleet"
 	@echo "Start your own:       $(BIN)/poolwright init my-fleet"
 
