@@ -125,7 +125,7 @@ def test_a_plan_with_more_replicas() -> None:
     assert (code, err) == (1, "")
     lines = [line for line in out.splitlines() if not line.startswith("  pods that need")]
     assert lines[1:7] == [
-        "  chat/chat-70b  at most 2/3  unsatisfied",
+        "  chat/chat-70b  at most 2/3  unsatisfied  (specs/placements/lab.yaml:2:1)",
         "  shortfall: at least 1 of 3 replicas stay without devices, whatever the order",
         "  shortfall of chat/chat-70b: cleared by 1 more node like h100-0 (8 devices); the fewest devices first, as "
         "nothing is known of prices",
@@ -147,6 +147,7 @@ def test_json_says_what_was_added() -> None:
                 "before": {"verdict": "always-fits", "counts": "2/2"},
                 "after": {"verdict": "unsatisfied", "counts": "at most 2/3"},
                 "reasons": cluster["workloads"][0]["reasons"],
+                "sources": [],
             }
         ],
     }

@@ -54,10 +54,11 @@ def test_what_others_hold_leaves_no_room_for_the_surge() -> None:
     ran = plan(str(SNAPSHOT))
     assert ran == Ran(
         1,
-        FIRST + "  chat/chat-70b  at most 1/2  unsatisfied\n"
+        FIRST + "  chat/chat-70b  at most 1/2  unsatisfied  (specs/placements/lab.yaml:2:1)\n"
         "    1 of 2 runs, 1 to be placed\n"
         "    no node can serve it beside what is held\n"
-        f"    request gpu: 8 devices on 1 node: 5 held by {CLAIM}, research/notebook-gpu; 3 left, 4 wanted\n"
+        f"    request gpu: 8 devices on 1 node: 5 held by {CLAIM}, research/notebook-gpu; 3 left, 4 wanted "
+        "(specs/envelopes/chat-70b/2.4.0.yaml:22:13)\n"
         f"    releasing claim {CLAIM} (gpu-0, gpu-1, gpu-2, gpu-3) would make room: "
         "gpu-0, gpu-1, gpu-2, gpu-3 on h100-lab-a\n"
         "    releasing claim research/notebook-gpu (gpu-7) would make room: gpu-4, gpu-5, gpu-6, gpu-7 on h100-lab-a\n"
@@ -90,10 +91,10 @@ def test_a_class_that_moved_strands_restarts(tmp_path: Path) -> None:
     why = 'request gpu: 8 devices on 1 node: 8 fail architecture in ["Ampere", "Hopper"] (have Blackwell)'
     assert (ran.code, ran.stderr) == (1, "")
     assert [line.strip() for line in ran.stdout.splitlines()[1:]][:6] == [
-        "chat/chat-70b  at most 1/2  unsatisfied",
+        "chat/chat-70b  at most 1/2  unsatisfied  (specs/placements/lab.yaml:2:1)",
         "1 of 2 runs, 1 to be placed",
         "no node can serve it beside what is held",
-        f"{why}; 0 left, 4 wanted",
+        f"{why}; 0 left, 4 wanted (specs/pools/lab-full.yaml:17:47)",
         "1 of 1 running keeps its devices but couldn't be placed again after a restart",
         f"{why}; 0 left, 4 wanted",
     ]

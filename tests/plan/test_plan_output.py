@@ -73,6 +73,12 @@ def test_the_example_fleet() -> None:
     (cluster,) = json.loads(ran.stdout)["clusters"]
     depends = {one["workload"]: one for one in cluster["workloads"] if one["verdict"] == "order-dependent"}
     assert list(depends) == ["reasoning/reason-671b"]
+    assert depends["reasoning/reason-671b"]["source"] == {
+        "file": "specs/placements/east.yaml",
+        "line": 57,
+        "column": 1,
+        "field": "",
+    }
     witness = depends["reasoning/reason-671b"]["worst"]
     assert (witness["placed"], witness["replays"]) == (0, "now")
     assert len({move["node"] for move in witness["moves"]}) == 6
@@ -91,6 +97,18 @@ def test_the_example_fleet() -> None:
         'request gpu: 37 devices on 9 nodes: 32 fail type == "gpu" (have mig), '
         '5 fail architecture == "Hopper" (have Ampere); 0 left, 4 wanted'
     )
+    where = {
+        (one["workload"], place["field"]): f"{place['file']}:{place['line']}"
+        for one in lost["changes"]
+        for said in one["sources"]
+        for place in said["places"]
+    }
+    assert where["chat/chat-70b", "spec.deviceClasses[0].attributes.type"] == "specs/pools/h100-full.yaml:24"
+    assert where["chat/chat-70b", "spec.deviceClasses[0].attributes.architecture"] == "specs/pools/h100-full.yaml:25"
+    assert where["reasoning/reason-671b", "spec.zone"] == "specs/placements/east.yaml:65"
+    assert {workload for workload, _ in where} == {
+        one["workload"] for one in lost["changes"] if one["after"]["counts"].startswith("at most 0")
+    }
 
 
 def test_nodes_without_a_zone_are_said(tmp_path: Path) -> None:

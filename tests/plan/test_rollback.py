@@ -52,7 +52,7 @@ def test_an_experiment_loses_its_devices() -> None:
         "    guard/guard-1b7  1/1 -> at most 0/1  unsatisfied",
         "      no free device is accepted",
         "      request gpu: 8 devices on 1 node: 8 fail device.allowMultipleAllocations (have allowMultipleAllocations "
-        "false); 0 left, 1 wanted",
+        "false); 0 left, 1 wanted (specs/pools/h200-shares.yaml:19:29)",
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.gated_fields import strip_gated
@@ -46,6 +47,7 @@ def judge_live_files(
         slices=there.slices,
         peaks=there.peaks,
         reservations=there.reservations,
+        sources=replace(there.sources, nodes={}),  # the nodes are those of the files, whichever it was
     )
     live = build_live(objects, fresh, snapshot)
     answer = LiveAnswer(live=live, restarts=judge_restarts(live))

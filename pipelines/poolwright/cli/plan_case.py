@@ -57,6 +57,7 @@ class PlanCase:
             peaks=cluster.peaks,
             reservations=cluster.reservations,
             refused=refused,
+            sources=cluster.sources,
         )
         return rollback, demand
 
@@ -115,6 +116,7 @@ def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -
         slices=cluster.slices,
         peaks=cluster.peaks,
         reservations=cluster.reservations,
+        sources=cluster.sources,
     )
     return PlanCase(
         loaded=loaded, on=on, inventory=inventory, cluster=cluster, built=built, objects=objects, demand=demand

@@ -13,6 +13,8 @@ from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.plan.from_objects import Peak, Reservation
 from poolwright.plan.promises.promised import Promise, Tolerance, list_promises, list_tolerances
+from poolwright.plan.sources import Sources
+from poolwright.plan.spec_sources import build_sources
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.pool import Pool
 from poolwright.specs.resolve import ResolvedCluster, resolve_placement
@@ -34,6 +36,7 @@ class ClusterPlan:
     reservations: tuple[Reservation, ...] = ()  # of its pools, in the order of their files
     promises: tuple[Promise, ...] = ()  # of its placements
     tolerances: tuple[Tolerance, ...] = ()  # of its pools
+    sources: Sources = field(default_factory=Sources)  # where its specs and capture say so
 
 
 def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> ClusterPlan:
@@ -68,6 +71,7 @@ def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         reservations=tuple(_list_reservations(pools)),
         promises=tuple(list_promises(specs, on.cluster.name)),
         tolerances=tuple(list_tolerances(specs, on.cluster.name)),
+        sources=build_sources(specs, on.cluster.name, inventory, facts),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from poolwright.allocation.allocator import Allocator
@@ -13,6 +13,7 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.device_order import DeviceOrder, reorder
+from poolwright.plan.sources import Sources
 from poolwright.specs.document import Plain
 
 Scenario = Literal["fresh", "live", "rollout", "loss"]
@@ -72,6 +73,7 @@ class Demand:
     features: Features
     held: tuple[Claim, ...] = ()  # claims with an allocation; nothing of it departs
     scenario: Scenario = "fresh"
+    sources: Sources = field(default_factory=Sources)  # where it is written; no verdict follows from it
 
     def build_allocator(self, order: DeviceOrder = None) -> Allocator:
         """The allocator of the cluster's version over its devices, in the order they are published in or another."""

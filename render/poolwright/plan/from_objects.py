@@ -21,6 +21,7 @@ from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.demand import Demand, Scenario, Turnover, Workload, pin_to
+from poolwright.plan.sources import Sources
 from poolwright.specs.finding import Finding
 
 _TOLERATED_BY_DAEMONS: Final = tuple(
@@ -63,6 +64,7 @@ def build_demand(
     held: Iterable[Claim] = (),
     scenario: Scenario = "fresh",
     refused: Mapping[ObjectKey, Finding] = _NONE,
+    sources: Sources | None = None,
 ) -> Demand:
     """What a cluster is asked to hold.
 
@@ -72,6 +74,7 @@ def build_demand(
     peaks:   by the workload's namespace and name; another one has its own replicas and its own surge for a peak.
     held:    claims that have devices; none in a fresh cluster.
     refused: objects that the API server doesn't store, and why.
+    sources: where it is written, to be quoted.
     """
     nodes = tuple(nodes)
     builder = SubjectBuilder(objects, features, refused)
@@ -90,6 +93,7 @@ def build_demand(
         features=features,
         held=tuple(held),
         scenario=scenario,
+        sources=sources or Sources(),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from poolwright.allocation.held import DeviceId
 from poolwright.plan.device_order import DeviceOrder
+from poolwright.plan.sources import ReasonSource
 
 Word = Literal["always-fits", "order-dependent", "unsatisfied", "undecided", "error"]
 # How a witness comes true: with the devices in the order they are published in now; with them in another order, as a
@@ -108,6 +109,7 @@ class Verdict:
     headroom_best: int | None = None  # further replicas that some packing holds beside everything
     reasons: tuple[str, ...] = ()  # sentences: what ended it, what it rests on
     qualifiers: tuple[Qualifier, ...] = ()  # what else stands between it and a pod that runs
+    sources: tuple[ReasonSource, ...] = ()  # where reasons are written, as far as specs say it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,10 @@ from typing import Final
 
 from poolwright.allocation.placing import Placer
 from poolwright.allocation.reasons.explain import explain
+from poolwright.allocation.reasons.reason import Reason
+from poolwright.allocation.subject import Subject
 from poolwright.plan.demand import Demand, Workload, build_replica
+from poolwright.plan.sources import ReasonSource, list_places
 from poolwright.plan.verdict import Verdict
 
 MAX_LINES: Final = 4  # of a workload; `allocate` lists all of them
@@ -21,13 +24,22 @@ def explain_nowhere(demand: Demand, verdict: Verdict) -> Verdict:
     if verdict.word != "unsatisfied" or verdict.at_best.most:
         return verdict
     workload = next(one for one in demand.workloads if one.title == verdict.workload)
-    return replace(verdict, reasons=(*verdict.reasons, *_list_lines(demand, workload)))
+    pod, reasons = _list_reasons(demand, workload)
+    nodes = {node.name: node for node in demand.nodes}
+    found = [(one.line, list_places(demand.sources, workload.title, pod, one, nodes)) for one in reasons]
+    sources = [ReasonSource(reason=line, places=places) for line, places in found if places]
+    return replace(
+        verdict,
+        reasons=(*verdict.reasons, *(line for line, _ in found)),
+        sources=(*verdict.sources, *sources),
+    )
 
 
-def _list_lines(demand: Demand, workload: Workload) -> tuple[str, ...]:
+def _list_reasons(demand: Demand, workload: Workload) -> tuple[Subject, tuple[Reason, ...]]:
+    """The first pod that no node serves, and why."""
     placer = Placer(demand.build_allocator(), demand.nodes, demand.held)
     for pod in build_replica(workload, demand.workloads.index(workload), 0).pods:
         placement = placer.try_place(pod)
         if not placement.is_placed:
-            return tuple(reason.line for reason in explain(placer, placement)[:MAX_LINES])
-    return ()
+            return pod, explain(placer, placement)[:MAX_LINES]
+    return workload.pods[0], ()

@@ -16,6 +16,7 @@ from poolwright.plan.report.reservations import list_reservations
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
 from poolwright.plan.report.room import build_room_json
 from poolwright.plan.report.slots import build_slots_json
+from poolwright.plan.report.sources import render_origin, render_sources
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Contest, Count, Verdict, Witness
 from poolwright.plan.what_if.loss import Loss
@@ -40,7 +41,14 @@ def _cluster(answer: ClusterAnswer) -> _Json:
         "scenario": answer.demand.scenario,
         "demanded": judgement.demanded,
         "shortfall": _count(judgement.shortfall),
-        "workloads": [{**_verdict(one), **build_running(answer, one.workload)} for one in judgement.verdicts],
+        "workloads": [
+            {
+                **_verdict(one),
+                **render_origin(answer.demand, one),
+                **build_running(answer, one.workload),
+            }
+            for one in judgement.verdicts
+        ],
         "reservations": list_reservations(answer),
         "overDemanded": [_contest(one) for one in judgement.over_demanded],
         "minimalContests": [_contest(one) for one in judgement.hall_sets],
@@ -79,6 +87,7 @@ def _verdict(verdict: Verdict) -> _Json:
         "worst": _witness(verdict.worst),
         "reasons": list(verdict.reasons),
         "qualifiers": [{"kind": one.kind, "reason": one.reason} for one in verdict.qualifiers],
+        **render_sources(verdict),
     }
 
 

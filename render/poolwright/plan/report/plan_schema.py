@@ -14,6 +14,7 @@ from poolwright.plan.report.reservations import reservation_schema
 from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.report.room import room_schema
 from poolwright.plan.report.slots import slots_schema
+from poolwright.plan.report.sources import build_origin_schema, build_sources_schema
 from poolwright.plan.verdict import Doubt, Method, Replays, Word
 from poolwright.plan.what_if.loss import LossOf
 from poolwright.specs.report import finding_rows_schema
@@ -114,6 +115,8 @@ def _verdict() -> SchemaPart:
             "reasons": build_list("What ended it.", build_text("A sentence.")),
             "qualifiers": build_list("What it leaves open.", build_object("Something that isn't settled.", qualifier)),
             **running_schema(),
+            **build_sources_schema(),
+            **build_origin_schema(),
         },
     )
 

@@ -12,6 +12,7 @@ from poolwright.plan.report.live import list_live_lines, list_observed, list_res
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.room import render_room
 from poolwright.plan.report.slots import list_slot_lines
+from poolwright.plan.report.sources import say_origin, say_reasons
 from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
 from poolwright.plan.verdict import Contest, Judgement, Verdict
 from poolwright.plan.what_if.loss import Loss
@@ -57,7 +58,8 @@ def _say_word(verdict: Verdict, answer: ClusterAnswer) -> str:
     workloads = answer.demand.workloads
     others = next((one for one in workloads if one.title == verdict.workload and one.is_reservation), None)
     reason = next((f": {one.reason}" for one in answer.cluster.reservations if one.name == verdict.workload), "")
-    return say_word(verdict) if others is None else f"{say_word(verdict)}, {say_others(others)}{reason}"
+    said = say_word(verdict) if others is None else f"{say_word(verdict)}, {say_others(others)}{reason}"
+    return f"{said}{say_origin(answer.demand, verdict)}"
 
 
 def _list_lines(answer: ClusterAnswer, verdict: Verdict) -> Iterator[str]:
@@ -70,7 +72,7 @@ def _list_details(verdict: Verdict) -> Iterator[str]:
     yield from (f"{one.kind}: {one.reason}" for one in verdict.qualifiers)
     if verdict.word == "always-fits":
         return
-    yield from verdict.reasons
+    yield from say_reasons(verdict)
     if verdict.word == "order-dependent" and verdict.worst is not None:
         yield say_witness(verdict.worst, verdict.replicas)
 
