@@ -111,6 +111,54 @@ def test_the_example_fleet() -> None:
     }
 
 
+def test_what_would_mend_the_example_fleet() -> None:
+    """Two more nodes would be blocked as the six are; in the other zone no two whole nodes are left."""
+    ran = run("plan", "--project", str(FLEET), "--cluster", "east", "--format", "json", folder=ROOT)
+    (cluster,) = json.loads(ran.stdout)["clusters"]
+    (found,) = [one for one in cluster["workloads"] if one["workload"] == "reasoning/reason-671b"]
+    assert found["mends"] == []
+    assert [(one["what"], one["then"]["verdict"]) for one in found["mendsTried"][:3]] == [
+        ("one more node like h100-b-0", "order-dependent"),
+        ("2 more nodes like h100-b-0", "order-dependent"),
+        ("without zone east-b", "order-dependent"),
+    ]
+    (zone,) = found["mendsTried"][3:]
+    assert zone["what"] == "zone east-a instead of east-b"
+    assert zone["then"]["verdict"] in ("undecided", "unsatisfied")
+
+
+# Replicas, and those that a rollout adds, of four devices each, where there is a node of eight.
+BELOW_THE_ROW = {
+    "two-and-one-of-a-rollout": (2, 1, ""),
+    "three-that-must-serve": (3, 0, " (below its minimum of 3)"),
+}
+
+
+@pytest.mark.parametrize("name", BELOW_THE_ROW)
+def test_what_mends_is_said_below_the_row(name: str, tmp_path: Path) -> None:
+    replicas, surge, below = BELOW_THE_ROW[name]
+    copy_fleet(tmp_path)
+    changes = (
+        ("placements/lab.yaml", "Replicas: 1", f"Replicas: {replicas}"),
+        ("placements/lab.yaml", "surge: 1", f"surge: {surge}"),
+        ("pools/lab-full.yaml", "80g: 8", "80g: 12"),
+    )
+    for path, old, new in changes:
+        file = tmp_path / "fleet" / "specs" / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new), encoding="utf-8")
+    ran = run("plan", "--project", str(tmp_path / "fleet"), "--cluster", "lab", folder=ROOT)
+    assert (ran.code, ran.stderr) == (1, "")
+    assert ran.stdout.splitlines()[1:5] == [
+        "  chat/chat-70b  at most 2/3  unsatisfied  (specs/placements/lab.yaml:2:1)",
+        "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
+        f"    mended by: one replica less at the peak{below} -> 2/2 always-fits (devices)",
+        "  shortfall: at least 1 of 3 replicas stay without devices, whatever the order",
+    ]
+    assert "hardware that would mend a verdict is as what it is like, and nobody else's\n" in ran.stdout
+
+
 def test_nodes_without_a_zone_are_said(tmp_path: Path) -> None:
     copy_fleet(tmp_path)
     inventory = tmp_path / "fleet" / "inventory" / "east.yaml"

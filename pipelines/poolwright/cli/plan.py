@@ -30,6 +30,7 @@ from poolwright.plan.what_if.clearing import judge_clearing
 from poolwright.plan.what_if.gang import find_gang_deadlocks
 from poolwright.plan.what_if.gates import judge_rollback
 from poolwright.plan.what_if.loss import Loss, LossOf, OnStep, judge_losses
+from poolwright.plan.what_if.mend import find_mends
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
 from poolwright.specs.finding import escape_controls
@@ -121,6 +122,7 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
         findings=check_promises(case.cluster, demand, judgement),
+        mends=find_mends(demand, judgement, case.list_class_choices()),
     )
 
 

@@ -18,6 +18,7 @@ from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand
 from poolwright.plan.from_objects import build_demand
 from poolwright.plan.what_if.additions import Target
+from poolwright.plan.what_if.class_choices import ClassChoice, list_class_choices
 from poolwright.plan.what_if.gates import Rollback, roll_back
 from poolwright.specs.finding import SpecError
 from poolwright.specs.resolve import ResolvedCluster, resolve_cluster
@@ -42,6 +43,10 @@ class PlanCase:
             for one in self.demand.workloads
             if not one.is_reservation and not one.is_per_node
         ]
+
+    def list_class_choices(self) -> dict[str, ClassChoice]:
+        """Which classes placements may name beside those that they name."""
+        return list_class_choices(self.loaded.specs, self.cluster.name, self.loaded.facts)
 
     def roll_back(self) -> tuple[Rollback, Demand]:
         """The cluster without its alpha gates, and its demand then; what its server refuses then isn't there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
@@ -15,6 +15,7 @@ from poolwright.plan.what_if.additions import Growth, list_added
 from poolwright.plan.what_if.clearing import Clearing
 from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.loss import Loss, LossOf
+from poolwright.plan.what_if.mend import Mends
 from poolwright.plan.what_if.rollout import Rollout
 from poolwright.plan.what_if.room import Room
 from poolwright.specs.finding import Finding
@@ -37,6 +38,7 @@ class ClusterAnswer:
     room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
     findings: tuple[Finding, ...] = ()  # what is less than specs promise, sorted
     slots: tuple[Slot, ...] = ()
+    mends: Mends = field(default_factory=Mends)
 
     @property
     def assumptions(self) -> Assumptions:
@@ -51,6 +53,7 @@ class ClusterAnswer:
                 *_list_assumed(self.cluster, self.demand, self.asked),
                 *list_assumed_live(self.live),
                 *([ORDER] if self.slots else ()),
+                *self.mends.assumed,
             ),
         )
 

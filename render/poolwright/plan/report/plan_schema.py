@@ -9,6 +9,7 @@ from poolwright.plan.report.additions import growth_schema
 from poolwright.plan.report.changes import change_schema
 from poolwright.plan.report.clearing import clearings_schema
 from poolwright.plan.report.live_schema import live_schema, running_schema
+from poolwright.plan.report.mends import build_mends_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
 from poolwright.plan.report.reservations import reservation_schema
 from poolwright.plan.report.rollouts import rollouts_schema
@@ -117,6 +118,7 @@ def _verdict() -> SchemaPart:
             **running_schema(),
             **build_sources_schema(),
             **build_origin_schema(),
+            **build_mends_schema(),
         },
     )
 

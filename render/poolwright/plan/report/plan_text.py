@@ -9,6 +9,7 @@ from poolwright.plan.report.additions import render_growth
 from poolwright.plan.report.changes import say_change
 from poolwright.plan.report.clearing import render_clearings
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
+from poolwright.plan.report.mends import list_mends
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.room import render_room
 from poolwright.plan.report.slots import list_slot_lines
@@ -38,6 +39,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     for verdict in judgement.verdicts:
         yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer)}"
         yield from (f"    {line}" for line in _list_lines(answer, verdict))
+        yield from (f"    {line}" for line in list_mends(answer, verdict))
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
         yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
