@@ -105,6 +105,15 @@ WHAT_FULL_SAYS = Pod(
     phase="Running",
     claim_names={"own": "a-own-x7k2p", "unused": None},
     extended_claim="a-extended",
+    requests={
+        "cpu": parse_quantity("1"),
+        "deviceclass.resource.kubernetes.io/gpu.example.com": parse_quantity("4"),
+        "example.com/gpu": parse_quantity("2"),
+        "example.com/nic": parse_quantity("1"),
+        "kubernetes.io/y": parse_quantity("1"),
+        "memory": parse_quantity("1Gi"),
+        "requests.example.com/x": parse_quantity("1"),
+    },
     unjudged=("affinity.podAntiAffinity", "topologySpreadConstraints", "schedulerName other"),
 )
 

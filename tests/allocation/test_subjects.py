@@ -26,7 +26,7 @@ from given_cluster import (
 )
 from poolwright.allocation.features import Features
 from poolwright.allocation.parse_objects import parse_objects
-from poolwright.allocation.subjects import MAX_WORKLOAD_PODS, Subjects, build_subjects
+from poolwright.allocation.subjects import MAX_WORKLOAD_PODS, SubjectBuilder, Subjects, build_subjects
 from poolwright.specs.document import parse_documents
 
 FEATURES = Features(minor="1.37", extended_resource=True)
@@ -376,6 +376,15 @@ def test_extended_resources(name: str) -> None:
     found = [entry for one in waiting for each in one.claims for entry in each.requests]
     assert [(entry.name, entry.exactly.count) for entry in found if entry.exactly] == requests
     assert all(each.name == "p-extended-resources" for one in waiting for each in one.claims)
+
+
+def test_what_a_class_serves_is_not_asked_of_the_node() -> None:
+    asking = asks((R, 1), ("example.com/other", 2), ("cpu", 3))
+    served = list_subjects([NAMED, asking]).waiting[0].requests
+    assert {name: amount.canonical for name, amount in served.items()} == {"cpu": "3", "example.com/other": "2"}
+    objects = parse_objects(parse_documents(as_file([NAMED, asking]), "cluster.json"))
+    off = SubjectBuilder(objects, Features(minor="1.37"), {}).build_pod(objects.pods[0].value)
+    assert sorted(off.requests) == ["cpu", "example.com/other", R]
 
 
 def test_a_running_pod_without_a_claim_for_its_extended_resource_has_it_from_a_device_plugin() -> None:

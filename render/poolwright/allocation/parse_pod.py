@@ -13,6 +13,7 @@ from poolwright.allocation.defaults import (
     default_replicas,
 )
 from poolwright.allocation.parse_claim import parse_tolerations
+from poolwright.allocation.parse_requests import parse_container_requests, parse_requests
 from poolwright.allocation.pod import (
     CLASS_RESOURCE,
     Container,
@@ -143,6 +144,7 @@ def _parse_pod(root: CapturedField, *, namespace: str, name: str | None, is_daem
             for entry in status.get("resourceClaimStatuses").items()
         },
         extended_claim=made.get("resourceClaimName").name() if made.is_set else None,
+        requests=parse_requests(spec),
         unjudged=_list_unjudged(spec),
     )
 
@@ -181,9 +183,7 @@ def _parse_pod_claim(entry: CapturedField) -> PodClaim:
 
 
 def _parse_container(entry: CapturedField, *, is_init: bool) -> Container:
-    resources = entry.get("resources")
-    # The API server takes a limit for the request where there is none.
-    asked = {**resources.get("limits").quantities("limit"), **resources.get("requests").quantities("request")}
+    resources, asked = entry.get("resources"), parse_container_requests(entry)
     return Container(
         name=entry.get("name").name(),
         is_init=is_init,

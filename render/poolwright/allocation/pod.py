@@ -61,6 +61,7 @@ class Pod:
     # The claims made from its templates, by name in the pod; None: it turned out to need none.
     claim_names: Mapping[str, str | None] = field(default_factory=dict)
     extended_claim: str | None = None  # the one that the scheduler made for its extended resources
+    requests: Mapping[str, Quantity] = field(default_factory=dict)  # what it asks of its node in all, by resource
     unjudged: tuple[str, ...] = ()  # fields that decide on its node too, and that aren't looked at here
 
     @property

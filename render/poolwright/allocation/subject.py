@@ -8,6 +8,7 @@ from functools import cached_property
 
 from poolwright.allocation.claim import Claim, Toleration
 from poolwright.specs.document import Plain
+from poolwright.specs.quantity import Quantity
 
 ClaimKey = tuple[str, str]  # namespace, name
 
@@ -31,6 +32,8 @@ class Subject:
     tolerations: tuple[Toleration, ...] = ()  # of node taints
     # Extended resources; where a node's device plugin offers one, that serves it.
     plugin_resources: tuple[str, ...] = ()
+    # What it asks of its node beside devices, by resource. Not a part of the keys below: nothing here goes by it.
+    requests: Mapping[str, Quantity] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

@@ -13,7 +13,7 @@ from typing import Final, TypedDict
 
 from poolwright.allocation.claim import Claim
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects
-from poolwright.allocation.extended_resources import build_extended_claim
+from poolwright.allocation.extended_resources import build_extended_claim, find_class
 from poolwright.allocation.features import Features
 from poolwright.allocation.node_selector import find_named_node
 from poolwright.allocation.nodes import GIVE_NODES, UNNAMED, list_nodes
@@ -137,6 +137,7 @@ class SubjectBuilder:
             node_affinity=pod.affinity,
             tolerations=pod.tolerations,
             plugin_resources=resources,
+            requests={name: amount for name, amount in pod.requests.items() if not self._is_served(name)},
         )
 
     def pass_over(self, pods: Iterable[Pod]) -> None:
@@ -239,6 +240,10 @@ class SubjectBuilder:
             return None
         what = f'refused by the API server, {kind.lower()} "{name}": {finding.what}'
         return _Problem(what, is_refused=True, hint=finding.fix)
+
+    def _is_served(self, resource: str) -> bool:
+        """Whether a class serves a resource, so that a claim stands for it."""
+        return self._features.extended_resource and find_class(resource, self._classes) is not None
 
     def _find_extended(self, pod: Pod, maker: tuple[str, ...]) -> tuple[Claim | None, tuple[str, ...]]:
         """The claim for a pod's extended resources, and which ones it serves."""
