@@ -12,6 +12,7 @@ from given_cluster import GPU, WHOLE, build, claim, exactly, gpu, slice_of, temp
 from given_cluster import as_file as render
 from poolwright.allocation.features import build_features
 from poolwright.allocation.parse_objects import parse_objects
+from poolwright.allocation.subject import Subject
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.inventory import Node
 from poolwright.cli.built_objects import read_built_objects
@@ -132,6 +133,35 @@ def test_what_keeps_pods_from_nodes_comes_along() -> None:
 def test_a_pod_without_its_template_can_be_placed_nowhere() -> None:
     found = demand(workload("Deployment", "w", claims=[OWN]))
     assert found.workloads[0].pods[0].problem == 'resourceclaimtemplate "one" not found, so the claim isn\'t created'
+
+
+def test_pods_that_claim_nothing_stand_beside() -> None:
+    """What they take of nodes counts, with their own surge; of what makes pods and isn't read, that it is there."""
+    cron = build("CronJob", "nightly", spec={}, api="batch/v1", namespace="chat")
+    found = demand(
+        WHOLE,
+        template("one", exactly("gpu"), namespace="chat"),
+        workload("Deployment", "served", claims=[OWN], replicas=2, containers=[asking("4", "8Gi")]),
+        workload("Deployment", "router", claims=[], replicas=3, containers=[asking("500m", "1Gi")]),
+        workload("DaemonSet", "agent", claims=[], containers=[asking("250m", "64Mi")]),
+        cron,
+        {**cron, "metadata": {"name": "weekly", "namespace": "chat"}},
+    )
+    (served,) = found.workloads
+    assert (served.title, list_requested(served.pods[0])) == ("chat/served", {"cpu": "4", "memory": "8Gi"})
+    assert [(one.title, one.count, list_requested(one.pod)) for one in found.bystanders] == [
+        ("chat/router", 4, {"cpu": "500m", "memory": "1Gi"}),
+        ("chat/agent", None, {"cpu": "250m", "memory": "64Mi"}),
+    ]
+    assert found.unread == ("2 CronJobs",)
+
+
+def asking(cpu: str, memory: str) -> Json:
+    return {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+
+
+def list_requested(pod: Subject) -> dict[str, str]:
+    return {name: amount.canonical for name, amount in pod.requests.items()}
 
 
 def test_the_example_fleet() -> None:

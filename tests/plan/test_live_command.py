@@ -26,13 +26,18 @@ MODELLED = (
     "what 2 claims hold, none of which departs; nodes of the files, slices of the files; "
     "planned nodes, 1 of them, are not there yet; pods belong to the workload that their owners lead to\n"
 )
+DISCHARGED = "  discharged: no pod asks for ephemeral storage or huge pages\n"
 ASSUMED = (
-    "  assumed: CPU, memory, volumes and ports of nodes leave room for the pods; "
+    "  assumed: what the pods that run take of nodes, which is not looked at, leaves room for the pods; "
+    "pods that are not among these objects take no more than what is left of nodes: daemons, system pods; "
+    "volumes and ports of nodes leave room for the pods; "
     "nothing but these workloads, what holds devices and what waits for them uses the devices; "
-    "drivers are healthy and slices current; nothing is preempted, nodes are not added, admission lets the pods in; "
+    "drivers are healthy and slices current; nothing is preempted, nodes are not added, "
+    "admission lets the pods in and adds no requests; "
     "the files hold all claims and pods of one moment, which was not before 2026-09-14T08:02:11Z, "
     "when their newest pod was made; nothing has changed since\n"
 )
+UNKNOWN = "CPU, memory and pods per node suffice on the nodes that pods may go to: their allocatable is not known"
 FIRST = "lab: Kubernetes 1.36, live; 1 node (0 planned), 8 devices; 2 claims held, 1 of them by others\n"
 
 
@@ -63,7 +68,7 @@ def test_what_others_hold_leaves_no_room_for_the_surge() -> None:
         "gpu-0, gpu-1, gpu-2, gpu-3 on h100-lab-a\n"
         "    releasing claim research/notebook-gpu (gpu-7) would make room: gpu-4, gpu-5, gpu-6, gpu-7 on h100-lab-a\n"
         "  shortfall: at least 1 of 2 replicas stay without devices, whatever the order\n"
-        f"{MODELLED}{ASSUMED}\n",
+        f"{MODELLED}{DISCHARGED}{ASSUMED}\n",
         "",
     )
 
@@ -76,7 +81,7 @@ def test_a_held_device_that_is_gone(tmp_path: Path) -> None:
         FIRST + "  chat/chat-70b  2/2  always-fits (devices)\n"
         "    1 of 2 runs, 1 to be placed\n"
         "  held device gpu.nvidia.com/h100-lab-a/gpu-9 is not published any more (claim research/notebook-gpu)\n"
-        f"{MODELLED}{ASSUMED}\n",
+        f"{MODELLED}{DISCHARGED}{ASSUMED.replace(': what', f': {UNKNOWN}; what')}\n",
         "",
     )
 

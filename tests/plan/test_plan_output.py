@@ -235,6 +235,68 @@ def test_rollouts_and_deadlocks_are_said() -> None:
     jsonschema_rs.validate(plan_schema(), document)
 
 
+H100_CPU = "      cpu: 223840m\n"
+CHANGES: dict[str, tuple[str, str, list[str]]] = {
+    "as-captured": (
+        H100_CPU,
+        H100_CPU,
+        [
+            "discharged: CPU: at most 32 of 223.84 on 1 node whose allocatable is known (gpu-h100-a)",
+            "assumed: CPU and memory suffice on 6 nodes whose allocatable is not known",
+            "assumed: pods per node suffice on 7 nodes whose allocatable is not known",
+        ],
+    ),
+    "too-little": (
+        H100_CPU,
+        "      cpu: 15\n",
+        ["assumed: CPU and memory suffice on the nodes that pods may go to: their allocatable is not known"],
+    ),
+    "just-enough-for-one": (
+        H100_CPU,
+        "      cpu: 31500m\n",
+        ["modelled: CPU of nodes, which may run out on gpu-h100-a"],
+    ),
+    "no-allocatable": (
+        "    allocatable:\n",
+        "    capacity:\n",
+        [
+            "discharged: no pod asks for ephemeral storage or huge pages",
+            "assumed: CPU, memory and pods per node suffice on the nodes that pods may go to: "
+            "their allocatable is not known",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_is_said_of_nodes(name: str, tmp_path: Path) -> None:
+    before, after, sentences = CHANGES[name]
+    copy_fleet(tmp_path)
+    inventory = tmp_path / "fleet" / "inventory" / "east.yaml"
+    text = inventory.read_text(encoding="utf-8")
+    assert before in text
+    inventory.write_text(text.replace(before, after), encoding="utf-8")
+    asked = ("plan", "--project", str(tmp_path / "fleet"), "--cluster", "east")
+    (cluster,) = json.loads(run(*asked, "--format", "json", folder=ROOT).stdout)["clusters"]
+    said = [f"{kind}: {one}" for kind, listed in cluster["assumptions"].items() for one in listed]
+    assert [one for one in sentences if one not in said] == []
+    lines = run(*asked, folder=ROOT).stdout.splitlines()
+    for one in sentences:
+        kind, _, sentence = one.partition(": ")
+        assert any(line.startswith(f"  {kind}: ") and sentence in line for line in lines)
+
+
+def test_allocatable_that_cannot_be_read(tmp_path: Path) -> None:
+    copy_fleet(tmp_path)
+    inventory = tmp_path / "fleet" / "inventory" / "east.yaml"
+    text = inventory.read_text(encoding="utf-8")
+    inventory.write_text(text.replace(H100_CPU, "      cpu: 224 cores\n"), encoding="utf-8")
+    ran = run("plan", "--project", str(tmp_path / "fleet"), "--cluster", "east", folder=ROOT)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert 'allocatable "cpu" is no quantity  [inventory-unreadable]' in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
 def test_an_unknown_cluster() -> None:
     ran = run("plan", "--project", str(FLEET), "--cluster", "west", folder=ROOT)
     assert (ran.code, ran.stdout) == (2, "")

@@ -29,6 +29,9 @@ _OTHER_GATES: Final[Mapping[str, tuple[str, ...]]] = {
     "extended_resource": ("DRAExtendedResource",),
 }
 
+# What `plan` alone has to know of.
+_PLAN_GATES: Final[Mapping[str, tuple[str, ...]]] = {"node_allocatable": ("DRANodeAllocatableResources",)}
+
 JUDGED_GATES: Final = frozenset(gate for gates in (*GATES.values(), *_OTHER_GATES.values()) for gate in gates)
 
 
@@ -51,6 +54,7 @@ class Features:
     # Not of the allocator, but of what is handed to it.
     device_taint_rules: bool = False
     extended_resource: bool = False
+    node_allocatable: bool = False  # devices may take of a node's CPU and memory, which isn't modelled
     as_released: bool = False  # do as the release does even where a later one mended it; see `mended`
 
     @cached_property
@@ -126,6 +130,6 @@ def build_features(minor: str, gates: Mapping[str, bool], *, as_released: bool =
     gates: every gate of that version as it is set, defaults included (`Facts.effective_gates`); one that isn't named
            is off, and one that the version doesn't have turns nothing on there.
     """
-    needs = {**GATES, **_OTHER_GATES}
+    needs = {**GATES, **_OTHER_GATES, **_PLAN_GATES}
     on = {name: all(gates.get(gate, False) for gate in needed) for name, needed in needs.items()}
     return Features(minor=minor, as_released=as_released, **on)

@@ -9,6 +9,7 @@ from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
+from poolwright.plan.report.resources import list_beside, list_counted, list_discharged, list_short, list_unknown
 from poolwright.plan.slots import ORDER, Slot
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.additions import Growth, list_added
@@ -43,13 +44,19 @@ class ClusterAnswer:
     @property
     def assumptions(self) -> Assumptions:
         """What the verdicts rest on."""
+        resources = self.judgement.resources
         return Assumptions(
             modelled=(
                 *_list_modelled(self.cluster, self.demand),
                 *list_added(self.growth),
+                *list_counted(self.demand),
+                *list_short(resources),
                 *list_modelled_live(self.live),
             ),
+            discharged=tuple(list_discharged(resources, self.demand)),
             assumed=(
+                *list_unknown(resources),
+                *list_beside(self.demand),
                 *_list_assumed(self.cluster, self.demand, self.asked),
                 *list_assumed_live(self.live),
                 *([ORDER] if self.slots else ()),
@@ -92,10 +99,10 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
 
 
 def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf]) -> Iterator[str]:
-    yield "CPU, memory, volumes and ports of nodes leave room for the pods"
+    yield "volumes and ports of nodes leave room for the pods"
     others = ", what holds devices and what waits for them" if demand.scenario == "live" else ""
     yield f"nothing but these workloads{others} uses the devices; drivers are healthy and slices current"
-    yield "nothing is preempted, nodes are not added, admission lets the pods in"
+    yield "nothing is preempted, nodes are not added, admission lets the pods in and adds no requests"
     if cluster.planned_nodes:
         yield "planned nodes publish what the facts say of such hardware"
     zoneless = sum(node.zone is None for node in cluster.nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -63,6 +63,15 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bystander:
+    """Pods that claim no device, and take of nodes what others may need."""
+
+    title: str
+    pod: Subject
+    count: int | None  # at once; None: one for each node that is open to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
     """Everything that verdicts follow from."""
 
@@ -73,6 +82,8 @@ class Demand:
     features: Features
     held: tuple[Claim, ...] = ()  # claims with an allocation; nothing of it departs
     scenario: Scenario = "fresh"
+    bystanders: tuple[Bystander, ...] = ()
+    unread: tuple[str, ...] = ()  # what else makes pods, of which nothing is known: `1 CronJob`
     sources: Sources = field(default_factory=Sources)  # where it is written; no verdict follows from it
 
     def build_allocator(self, order: DeviceOrder = None) -> Allocator:
@@ -117,6 +128,20 @@ def _copy_pod(workload: Workload, pod: Subject, at: int, number: int) -> Subject
         for claim in pod.claims
     )
     return replace(pod, name=f"{pod.name}-{suffix}", uid="", claims=claims)
+
+
+def keep_workloads(demand: Demand, members: Iterable[int]) -> Demand:
+    """Some workloads alone, which compete with no others. Where nodes say what they have, those stand beside."""
+    kept = tuple(members)
+    beside = tuple(
+        Bystander(title=one.title, pod=pod, count=one.replicas)
+        for at, one in enumerate(demand.workloads if any(node.allocatable for node in demand.nodes) else ())
+        if at not in kept
+        for pod in one.pods
+    )
+    return replace(
+        demand, workloads=tuple(demand.workloads[at] for at in kept), bystanders=(*demand.bystanders, *beside)
+    )
 
 
 def pin_to(node: str) -> dict[str, Plain]:

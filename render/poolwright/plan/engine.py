@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from poolwright.allocation.held import DeviceId
 from poolwright.plan.demand import Demand
+from poolwright.plan.discharge import discharge
 from poolwright.plan.methods.context import Context, build_context
-from poolwright.plan.methods.exact import Part, judge_singles
+from poolwright.plan.methods.exact import Part, choose_word, judge_singles
 from poolwright.plan.methods.general import count_shortfall, judge_mixed
+from poolwright.plan.methods.supplied import weaken
 from poolwright.plan.qualifiers import list_qualifiers
 from poolwright.plan.verdict import Count, Judgement, Verdict, exactly
 from poolwright.plan.why import explain_nowhere
@@ -34,7 +36,7 @@ def judge(demand: Demand) -> Judgement:
 
 def judge_context(context: Context) -> Judgement:
     """The same for shapes that are known, without what stands against those that no node serves."""
-    demand = context.demand
+    demand, nodes = context.demand, discharge(context)
     verdicts: dict[int, Verdict] = {}
     shortfall = exactly(0)
     parts: list[Part] = []
@@ -47,6 +49,7 @@ def judge_context(context: Context) -> Judgement:
             parts.append(judge_singles(context, rest) if is_plain(context, rest) else judge_mixed(context, rest))
         left_out = sum(demand.workloads[at].replicas for at in failing if at not in rest)
         shortfall = Count(shortfall.least + left_out, shortfall.most + left_out)
+    parts = list(weaken(context, nodes, parts))
     for part in parts:
         verdicts = {**part.verdicts, **verdicts}
         shortfall = Count(shortfall.least + part.shortfall.least, shortfall.most + part.shortfall.most)
@@ -56,6 +59,7 @@ def judge_context(context: Context) -> Judgement:
         shortfall=shortfall,
         over_demanded=tuple(contest for part in parts for contest in part.over_demanded),
         hall_sets=tuple(contest for part in parts for contest in part.hall_sets),
+        resources=nodes.resources,
     )
 
 
@@ -69,7 +73,15 @@ def judge_one(context: Context, members: Sequence[int], at: int) -> Verdict:
         return _judge_error(context, at, failing[at])
     rest = [other for other in members if other not in failing or context.demand.workloads[other].is_group]
     part = judge_singles(context, rest, at) if is_plain(context, rest) else judge_mixed(context, rest, at)
-    return _set_aside(context, at, part.verdicts[at])
+    verdict = _set_aside(context, at, part.verdicts[at])
+    tight = {workload for workload, _ in discharge(context).tight}
+    if tight.isdisjoint(members):
+        return verdict
+    # Nodes may run out of something else, so that others may be kept away, and it too: less is proven here.
+    most = verdict.at_best.most
+    proven = Count(0 if at in tight else min(verdict.always.least, most), most)
+    word = choose_word(proven, proven, verdict.replicas)
+    return replace(verdict, word=word, always=proven, at_best=proven, best=None, worst=None)
 
 
 def is_plain(context: Context, members: Sequence[int]) -> bool:
@@ -79,9 +91,15 @@ def is_plain(context: Context, members: Sequence[int]) -> bool:
 
 def count_shortfall_of(context: Context, members: Sequence[int]) -> Count:
     """The shortfall of workloads that compete with no other ones; of some that compete with none of these, the sum."""
-    return (
-        judge_singles(context, members).shortfall if is_plain(context, members) else count_shortfall(context, members)
-    )
+    plain = is_plain(context, members)
+    found = judge_singles(context, members).shortfall if plain else count_shortfall(context, members)
+    if found.most < _count_replicas(context, members) and any(at in members for at, _ in discharge(context).tight):
+        return Count(found.least, _count_replicas(context, members))  # nodes may run out of something else
+    return found
+
+
+def _count_replicas(context: Context, members: Sequence[int]) -> int:
+    return sum(context.demand.workloads[at].replicas for at in members)
 
 
 def split(context: Context) -> Iterator[list[int]]:

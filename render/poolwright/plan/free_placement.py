@@ -10,6 +10,7 @@ from poolwright.allocation.placing import find_bar, is_usable
 from poolwright.allocation.subject import claim_key
 from poolwright.plan.methods.acceptance import drop_charges
 from poolwright.plan.replay import Replay
+from poolwright.plan.supply import name_resource
 from poolwright.plan.verdict import Move
 
 
@@ -40,6 +41,8 @@ class FreePlacement:
         usable = all(claim.allocation is None or is_usable(claim.allocation, node) for claim in pod.claims)
         if pod.problem or find_bar(pod, node) or not usable:
             return "the node isn't open to it any more"
+        if lack := self._replay.find_lack(workload, move.pod, move.node):
+            return f"the node has too little left for it: {name_resource(lack)}"
         own = {one.id: one for _, one in self._replay.allocator.pools(node).candidates if one.id in move.devices}
         if missing := next((one for one in move.devices if one not in own), None):
             return f"{'/'.join(missing)} isn't among the node's devices any more"

@@ -20,10 +20,11 @@ from poolwright.allocation.subject import ClaimKey, Subject, claim_key
 from poolwright.allocation.subjects import SubjectBuilder
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import ResourceSlice
-from poolwright.plan.demand import Demand, Scenario, Turnover, Workload, pin_to
+from poolwright.plan.demand import Bystander, Demand, Scenario, Turnover, Workload, pin_to
 from poolwright.plan.sources import Sources
 from poolwright.specs.finding import Finding
 
+_OTHER_MAKERS: Final = ("CronJob", "ReplicationController")
 _TOLERATED_BY_DAEMONS: Final = tuple(
     f"node.kubernetes.io/{name}"
     for name in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
@@ -94,6 +95,8 @@ def build_demand(
         held=tuple(held),
         scenario=scenario,
         sources=sources or Sources(),
+        bystanders=tuple(one for placed in objects.workloads for one in _list_bystanders(placed.value, builder)),
+        unread=tuple(_list_unread(objects)),
     )
 
 
@@ -163,6 +166,25 @@ def _build_turnover(given: GivenWorkload, peak: Peak) -> Turnover | None:
         unavailable=unavailable if peak.surge else max(unavailable, min(1, maximum)),
         waits_for_all=given.rolling.waits_for_all,
     )
+
+
+def _list_bystanders(given: GivenWorkload, builder: SubjectBuilder) -> Iterator[Bystander]:
+    """The pods of a workload none of which claims anything; `_build_workload` has those of all others."""
+    pods = [
+        (builder.build_pod(replace(group.template, name=given.name), kind="Pod", owner=given.name), group.count)
+        for group in given.pods
+    ]
+    if any(pod.claims or pod.problem for pod, _ in pods):
+        return
+    for pod, count in pods:
+        replicas = None if given.replicas is None else _build_peak(given, given.replicas).replicas * count
+        yield Bystander(title=f"{given.namespace}/{given.name}", pod=pod, count=replicas)
+
+
+def _list_unread(objects: ClusterObjects) -> Iterator[str]:
+    """What makes pods beside the workloads."""
+    counts = {"Pod": len(objects.pods), **{kind: objects.passed_over.get(kind, 0) for kind in _OTHER_MAKERS}}
+    yield from (f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count)
 
 
 def _build_reservation(reservation: Reservation) -> Workload:

@@ -13,6 +13,7 @@ from poolwright.plan.free_placement import FreePlacement
 from poolwright.plan.recorded import RecordedCluster, RecordedWitness
 from poolwright.plan.replay import Replay
 from poolwright.plan.report.words import count_of
+from poolwright.plan.supply import Supply
 from poolwright.plan.verdict import Move
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
@@ -156,7 +157,8 @@ class _Course:
     """One order of moves as it unfolds."""
 
     def __init__(self, demand: Demand, allocator: Allocator) -> None:
-        self.replay = Replay(demand, allocator)
+        supply = Supply(demand.nodes)
+        self.replay = Replay(demand, allocator, supply if supply.is_known else None)
         self._demand = demand
         self._titles = {one.title: at for at, one in enumerate(demand.workloads)}
         self._placed: dict[tuple[int, int, int], int] = {}  # by workload, replica and pod how many devices it got

@@ -1,7 +1,8 @@
 """What is said of a demand: per workload a word with counts and proofs, and what is true of all of them together.
 
 The words are those of the design: `always` is the fewest replicas in any packing that can't be extended by another one
-of the workload, `at_best` the most in any packing. Both speak of devices alone.
+of the workload, `at_best` the most in any packing. Both speak of devices, and of what nodes are known to have beside
+them.
 """
 
 from __future__ import annotations
@@ -105,8 +106,9 @@ class Verdict:
     best: Witness | None = None  # places at_best.least; None: not needed for the word, or there is none
     worst: Witness | None = None  # leaves replicas out; of order-dependent
     lands_on: tuple[Landing, ...] = ()  # sorted
-    headroom_always: int | None = None  # further replicas that would still be always-fits; None: not known
-    headroom_best: int | None = None  # further replicas that some packing holds beside everything
+    # Further replicas that would still be always-fits, by devices alone; None: not known.
+    headroom_always: int | None = None
+    headroom_best: int | None = None  # further replicas that some packing holds beside everything, by devices alone
     reasons: tuple[str, ...] = ()  # sentences: what ended it, what it rests on
     qualifiers: tuple[Qualifier, ...] = ()  # what else stands between it and a pod that runs
     sources: tuple[ReasonSource, ...] = ()  # where reasons are written, as far as specs say it
@@ -123,6 +125,32 @@ class Contest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeTotal:
+    """What pods come to on a node at most, as far as devices let them be there together."""
+
+    node: str
+    most: int  # in the counts of `supply`
+    there: int  # what the node has
+    pods: tuple[tuple[str, int], ...] = ()  # pods that come to it, by workload; (): the total is a bound alone
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the node never runs out of it."""
+        return self.most <= self.there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceBound:
+    """What is proven of a resource of nodes beside devices."""
+
+    resource: str
+    known: int = 0  # nodes that pods asking for it may go to, and that are known to have so much of it
+    unknown: int = 0  # those of which it isn't known what they have
+    fullest: NodeTotal | None = None  # of those known, the one that can be filled most
+    short: tuple[NodeTotal, ...] = ()  # where it may run out; by name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """The verdicts of a demand."""
 
@@ -131,3 +159,4 @@ class Judgement:
     shortfall: Count  # replicas that no packing holds beside the others
     over_demanded: tuple[Contest, ...] = ()  # where some stay without in every packing: canonical
     hall_sets: tuple[Contest, ...] = ()  # inclusion-minimal proofs of shortfalls, shortest of those found first
+    resources: tuple[ResourceBound, ...] = ()  # beside devices; those that some pod asks for, by name

@@ -21,6 +21,7 @@ from poolwright.allocation.subject import Subject, claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, ResourceSlice
 from poolwright.plan.demand import Demand, Workload, find_pinned
+from poolwright.plan.supply import Supply, count_requests
 from poolwright.specs.quantity import Quantity
 
 
@@ -102,6 +103,7 @@ class Acceptance:
     def __init__(self, demand: Demand) -> None:
         self.allocator = demand.build_allocator()
         self.nodes = tuple(sorted(demand.nodes, key=lambda node: node.name))
+        self.supply = Supply(demand.nodes)
         self.candidates: dict[DeviceId, Candidate] = {}
         self.nodes_of: dict[DeviceId, list[str]] = {}
         self.held = [claim.allocation for claim in demand.held if claim.allocation is not None]
@@ -121,7 +123,8 @@ class Acceptance:
 
     def shape(self, workload: Workload, pod: Subject) -> Shape:
         """The shape of a workload's pod."""
-        key = repr((pod.need_key, sorted(workload.shared), pod.problem))
+        requests = sorted(count_requests(pod).items()) if self.supply.is_known else []
+        key = repr((pod.need_key, sorted(workload.shared), pod.problem, requests))
         found = self._shapes.get(key)
         if found is None:
             found = self._shapes[key] = self._build_shape(key, workload, pod)
@@ -164,15 +167,16 @@ class Acceptance:
                 self.nodes_of.setdefault(one.id, []).append(node.name)
 
     def list_open(self, pod: Subject) -> list[Node]:
-        """The nodes that are open to a pod, whatever their devices."""
+        """The nodes that are open to a pod, whatever their devices; one that is too small for it alone is not."""
         found = [claim.allocation for claim in pod.claims if claim.allocation is not None]
-        pinned = find_pinned(pod)
+        pinned, requests = find_pinned(pod), count_requests(pod) if self.supply.is_known else {}
         return [
             node
             for node in self.nodes
             if (pinned is None or node.name == pinned)
             and not find_bar(pod, node)
             and all(is_usable(one, node) for one in found)
+            and not self.supply.find_lack(node.name, requests, {})
         ]
 
     def _build_shape(self, key: str, workload: Workload, pod: Subject) -> Shape:

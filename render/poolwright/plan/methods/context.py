@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
@@ -14,6 +14,7 @@ from poolwright.plan.device_order import DeviceOrder
 from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.methods.market import Handed
 from poolwright.plan.replay import Replay
+from poolwright.plan.supply import Supply
 from poolwright.plan.verdict import Landing, Move, Witness
 
 
@@ -38,11 +39,16 @@ class Context:
     ranks: dict[DeviceId, int] = field(default_factory=dict)  # the order in which a node's devices are tried
     shows: bool = True  # orders are carried out for exact verdicts too, to be shown
     barred: frozenset[int] = frozenset()  # workloads that no order may rest on: what they do isn't known
+    supply: Supply | None = None  # orders go by what nodes have beside devices too; None: by devices alone
 
     @cached_property
     def turned(self) -> Allocator:
         """The allocator over the same devices, each slice's in the opposite order."""
         return self.demand.build_allocator("reversed")
+
+    def with_supply(self) -> Context:
+        """The same, where orders go by what nodes have beside devices."""
+        return replace(self, supply=self.acceptance.supply) if self.acceptance.supply.is_known else self
 
     def list_steps(self, handed: Iterable[Handed]) -> list[Step]:
         """Steps for pods of one device, in the order of the devices."""
@@ -87,7 +93,7 @@ class Context:
 
         allocator: over devices in this order.
         """
-        replay = Replay(self.demand, allocator)
+        replay = Replay(self.demand, allocator, self.supply)
         placed = [[0] * len(one.pods) for one in self.demand.workloads]
         for step in steps:
             number = placed[step.workload][step.pod]

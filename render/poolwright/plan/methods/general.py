@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
 from poolwright.plan.methods.cells import NotSearchedError
@@ -20,6 +21,8 @@ from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import NodeSearch, build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
+
+NOT_PROVEN: Final = "neither that it always fits nor that an order leaves one out is proven"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +209,7 @@ def _say(findings: Sequence[_Finding], word: str, *, is_group: bool) -> tuple[st
         return ()
     said = list(dict.fromkeys(one.reason for one in findings if one.reason))
     if word == "undecided":
-        said.append("neither that it always fits nor that an order leaves one out is proven")
+        said.append(NOT_PROVEN)
     if is_group:
         said.append("the pods of a replica are placed one by one: replicas that hold a part of theirs can block others")
     return tuple(said)

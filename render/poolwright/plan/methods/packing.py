@@ -59,7 +59,8 @@ class Packer:
 
 def start(field: Field, allocator: Allocator | None = None) -> Packer:
     """Nothing is placed."""
-    replay = Replay(field.context.demand, allocator or field.context.acceptance.allocator)
+    context = field.context
+    replay = Replay(context.demand, allocator or context.acceptance.allocator, context.supply)
     return Packer(field, replay, allocator is None)
 
 

@@ -49,6 +49,8 @@ class BehaviorJudge:
         if self._context is None:
             self._context = build_context(self._demand, shows=False)
         part = next(members for members in split(self._context) if at in members)
+        if self._context.acceptance.supply.is_known:
+            part = list(range(len(self._demand.workloads)))  # nodes may be shared where no device is
         return judge_context(_narrow(self._context, part, at, replicas)).verdicts[part.index(at)]
 
 

@@ -51,6 +51,8 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
     yield from (f"  {line}" for line in (*list_live_lines(answer), *_render_losses(answer)))
     yield from (f"  {line}" for line in list_slot_lines(answer.slots))
     yield f"  modelled: {'; '.join(answer.assumptions.modelled)}"
+    if answer.assumptions.discharged:
+        yield f"  discharged: {'; '.join(answer.assumptions.discharged)}"
     yield f"  assumed: {'; '.join(answer.assumptions.assumed)}"
     yield from render_text(answer.findings).splitlines()
     yield ""

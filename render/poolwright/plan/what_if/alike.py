@@ -28,10 +28,13 @@ class Alike:
     lost: Lost  # with the first one
 
 
-def group_alike(context: Context, thing: Thing) -> tuple[Alike, ...]:
-    """All things of a sort, those that are alike together, by the first name."""
+def group_alike(context: Context, thing: Thing, *, goes_by_nodes: bool = False) -> tuple[Alike, ...]:
+    """All things of a sort, those that are alike together, by the first name.
+
+    goes_by_nodes: what nodes have beside devices makes a difference too.
+    """
     things = list_things(context, thing)
-    sort = LossSorter(context)
+    sort = LossSorter(context, goes_by_nodes=goes_by_nodes)
     alike: dict[object, list[str]] = {}
     for name in sorted(things):
         alike.setdefault(sort.build_key(things[name]), []).append(name)
@@ -79,8 +82,10 @@ def _family(device: Device) -> str:
 class LossSorter:
     """Keys that are equal for things whose loss comes to the same."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, goes_by_nodes: bool) -> None:
         self._context = context
+        there = context.demand.nodes if goes_by_nodes else ()
+        self._there = {one.name: tuple(sorted(one.allocatable.items())) for one in there}
         self._sorts = _sort_devices(context)
         on_node: dict[str, list[DeviceId]] = {}
         for device, nodes in sorted(context.acceptance.nodes_of.items()):
@@ -96,7 +101,13 @@ class LossSorter:
                 by_node.setdefault(node, []).append(device)
         return tuple(
             sorted(
-                (self._whole.get(node, ()), self._count(devices), node in lost.nodes, self._list_open(node))
+                (
+                    self._whole.get(node, ()),
+                    self._count(devices),
+                    node in lost.nodes,
+                    self._list_open(node),
+                    self._there.get(node, ()),
+                )
                 for node, devices in by_node.items()
             )
         )

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final, Literal
 
 from poolwright.allocation.held import DeviceId
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, keep_workloads
 from poolwright.plan.engine import count_shortfall_of, is_plain, split
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.flow import UNBOUNDED, Flow
@@ -141,7 +141,7 @@ class _Units:
 def _list_sorts(context: Context, members: Sequence[int]) -> list[_Sort]:
     """The sorts of nodes that bring devices which members take, and of devices where every pod takes one."""
     demand = context.demand
-    own = replace(demand, workloads=tuple(demand.workloads[at] for at in members))
+    own = keep_workloads(demand, members)
     accepted = frozenset(device for at in members for shape in context.shapes[at] for device in shape.accepted)
     units, found = _Units(context, members), []
     for alike in group_alike(context, "node"):

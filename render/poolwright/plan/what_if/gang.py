@@ -61,7 +61,7 @@ def find_gang_deadlocks(demand: Demand, judgement: Judgement) -> tuple[GangDeadl
 
 
 def _search(context: Context, part: Sequence[int], open_: set[int]) -> GangDeadlock | None:
-    field = build_field(context, part)
+    field = build_field(context.with_supply(), part)
     sharing = {kind.workload for kind in field.kinds if kind.shares or not kind.is_own}
     groups = [at for at in part if at in open_ and at not in context.barred and at not in sharing]
     if not groups:

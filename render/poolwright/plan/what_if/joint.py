@@ -9,7 +9,7 @@ from typing import Final
 from poolwright.plan.methods.context import Context
 from poolwright.plan.verdict import Count, Judgement, Verdict
 from poolwright.plan.what_if.alike import LossSorter, Lost
-from poolwright.plan.what_if.loss import LossJudge
+from poolwright.plan.what_if.loss import LossJudge, goes_by_nodes
 
 MAX_CASES: Final = 128  # losses that differ and are judged
 
@@ -43,7 +43,8 @@ def judge_joint_losses(
     Cost:      a judgement of the workloads that are touched for each loss that differs; `MAX_CASES` at most.
     """
     judge_loss = LossJudge(context, whole)
-    near = _Near(context, {name: one for name, one in things.items() if judge_loss.touches(one, workloads)})
+    felt = {name: one for name, one in things.items() if judge_loss.touches(one, workloads)}
+    near = _Near(context, felt, LossSorter(context, goes_by_nodes=goes_by_nodes(whole)))
     nothing = {at: whole.verdicts[at] for at in workloads}
     cases = [JointLoss(names=(), lost=Lost(set()), verdicts=nothing, shortfall=whole.shortfall)]
     level: dict[tuple[str, ...], Lost] = {(): cases[0].lost}
@@ -62,9 +63,9 @@ def judge_joint_losses(
 class _Near:
     """The things that matter, and which of them are alike."""
 
-    def __init__(self, context: Context, things: Mapping[str, Lost]) -> None:
+    def __init__(self, context: Context, things: Mapping[str, Lost], sort: LossSorter) -> None:
         self._things = dict(sorted(things.items()))
-        self._sort = LossSorter(context)
+        self._sort = sort
         self._keys = {name: self._sort.build_key(one) for name, one in self._things.items()}
         nodes_of = context.acceptance.nodes_of
         self._nodes = {

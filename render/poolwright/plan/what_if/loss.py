@@ -49,7 +49,7 @@ def judge_losses(
     whole = before or judge_context(context)
     judge_loss = LossJudge(context, whole)
     found = []
-    groups = group_alike(context, thing)
+    groups = group_alike(context, thing, goes_by_nodes=goes_by_nodes(whole))
     for done, one in enumerate(groups):
         if on_step is not None:
             on_step(done, len(groups))
@@ -60,13 +60,20 @@ def judge_losses(
     return tuple(found)
 
 
+def goes_by_nodes(judgement: Judgement) -> bool:
+    """Whether some node may run out of something beside devices. If none may, none does with fewer pods or devices."""
+    return any(one.short for one in judgement.resources)
+
+
 class LossJudge:
     """Judges what is left, of the parts of the demand that a loss touches."""
 
     def __init__(self, context: Context, whole: Judgement) -> None:
         self._context = context
         self._whole = whole
-        self._parts = [tuple(part) for part in split(context)]
+        # Where nodes may run out of something else, workloads stand in each other's way without any device in common.
+        coupled = goes_by_nodes(whole)
+        self._parts = [tuple(range(len(context.shapes)))] if coupled else [tuple(part) for part in split(context)]
         self._intact: dict[tuple[int, ...], Count] = {}  # by touched workloads their shortfall before
 
     def __call__(self, lost: Lost) -> tuple[tuple[Change, ...], Count]:

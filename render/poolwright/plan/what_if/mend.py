@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final
 
 from poolwright.allocation.held import DeviceId
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, keep_workloads
 from poolwright.plan.engine import is_plain, judge_context, split
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.kinds import build_field
@@ -151,7 +151,7 @@ class _Bench:
         known = self.find_part(at)
         if not self.spend(self.context, known):
             return None
-        own = replace(self.demand, workloads=tuple(self.demand.workloads[one] for one in members))
+        own = keep_workloads(self.demand, members)
         changed = build_context(make_edit(own, members.index(at), edit), shows=False)
         part = next(part for part in split(changed) if members.index(at) in part)
         if tuple(members[one] for one in part) != known and not self.spend(changed, part):
@@ -164,7 +164,7 @@ def _focus(context: Context, members: Sequence[int]) -> Context:
     """The context of some workloads, which compete with no other ones."""
     return replace(
         context,
-        demand=replace(context.demand, workloads=tuple(context.demand.workloads[at] for at in members)),
+        demand=keep_workloads(context.demand, members),
         shapes=tuple(context.shapes[at] for at in members),
         titles=tuple(context.titles[at] for at in members),
         barred=frozenset(number for number, at in enumerate(members) if at in context.barred),

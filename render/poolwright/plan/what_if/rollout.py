@@ -111,7 +111,7 @@ def _judge(context: Context, part: Sequence[int], at: int, verdict: Verdict) -> 
     turnover = workload.turnover
     if turnover is None:
         raise AssertionError(f"{workload.title}: judge_rollouts leaves it out")
-    field = build_field(context, part)
+    field = build_field(context.with_supply(), part)
     if at in context.barred:
         return _build(workload, turnover, "not-known", "; ".join(verdict.reasons))
     if any(kind.shares or not kind.is_own for kind in field.kinds if kind.workload == at):

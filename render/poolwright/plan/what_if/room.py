@@ -72,8 +72,9 @@ def _judge(context: Context, part: Sequence[int], at: int, judgement: Judgement)
         return Room(workload=workload.title, reasons=("it has a pod for each node",))
     if all(shape.needs_nothing for shape in context.shapes[at]):
         return Room(workload=workload.title, reasons=("it takes no device of its own",))
-    if verdict.headroom_always is not None and verdict.headroom_best is not None:
-        always, best = verdict.headroom_always, verdict.headroom_best
+    always, best = verdict.headroom_always, verdict.headroom_best
+    # These go by devices alone.
+    if always is not None and best is not None and not context.acceptance.supply.is_known:
         return Room(workload=workload.title, always=Further(always, always), best=Further(best, best))
     growth = _Growth(context, part, at)
     top = _bound_users(context.demand, workload) if workload.shared else _bound(context, at)

@@ -193,7 +193,7 @@ def _carry_out(field: Field, moves: Iterable[Move], *, is_now: bool) -> Packer |
     allocator = context.acceptance.allocator
     if not is_now:
         allocator = context.demand.build_allocator(_list_first(moves))
-    packer = Packer(field, Replay(context.demand, allocator), is_now)
+    packer = Packer(field, Replay(context.demand, allocator, context.supply), is_now)
     kinds = {(context.titles[kind.workload], kind.pod): kind for kind in field.kinds}
     for move in moves:
         if not packer.place(kinds[move.workload, move.pod], move.node):
