@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Literal
 
 import pytest
-from oracles import Truth, fits, list_placements
+from oracles import Truth, list_placements
+from oracles import fits as devices_fit
 from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 from test_loss import counts, without_node
 from test_oracles import find_lies
@@ -24,6 +26,7 @@ from poolwright.plan.replay import Replay
 from poolwright.plan.supply import Supply
 from poolwright.plan.verdict import Judgement, Verdict, Witness
 from poolwright.plan.what_if.loss import judge_losses
+from poolwright.plan.what_if.room import judge_room
 from poolwright.specs.quantity import parse_quantity
 
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by.
@@ -112,7 +115,7 @@ def has_room(given: Supplied, state: State, at: int, place: tuple[int, frozenset
     if asked[at] and there is not None and used + asked[at] > there:
         return False
     taken = frozenset[int]().union(*(held for _, _, held in state))
-    return not devices or fits(given.world, devices, taken)
+    return not devices or devices_fit(given.world, devices, taken)
 
 
 def as_state(pods: State) -> State:
@@ -180,6 +183,36 @@ def test_orders_of_nodes_change_nothing() -> None:
     for seed, given in list_worlds(COUNT // 5):
         demand = demand_with(given)
         assert judge(replace(demand, nodes=demand.nodes[::-1])) == judge(demand), seed
+
+
+def test_room_is_there() -> None:
+    """What is said to fit beyond a workload's replicas does, and what is said not to doesn't."""
+    claimed = 0
+    for seed, given in list_worlds(COUNT // 5):
+        demand = demand_with(given)
+        for at, room in enumerate(judge_room(demand, judge(demand))):
+            if room.always is None or room.best is None:
+                continue
+            if room.always.least:
+                assert fits(grow(given, at, room.always.least), at, "always"), (seed, at)
+            if room.best.least:
+                assert fits(grow(given, at, room.best.least), at, "at_best"), (seed, at)
+            if room.always.most is not None and room.always.most < 3:
+                assert not fits(grow(given, at, room.always.most + 1), at, "always"), (seed, at)
+            claimed += room.always.least + room.best.least
+    assert claimed > 0
+
+
+def fits(given: Supplied, at: int, word: Literal["always", "at_best"]) -> bool:
+    """Whether all replicas of a workload are served, in every order or in some."""
+    truth = try_all(given)
+    return (truth.always if word == "always" else truth.at_best)[at] == given.world.pods[at].replicas
+
+
+def grow(given: Supplied, at: int, further: int) -> Supplied:
+    pods = list(given.world.pods)
+    pods[at] = replace(pods[at], replicas=pods[at].replicas + further)
+    return replace(given, world=replace(given.world, pods=tuple(pods)))
 
 
 ERRORS = ("bound too low", "nobody is kept out", "closed nodes stay open", "orders of devices alone")

@@ -93,7 +93,7 @@ def count_shortfall_of(context: Context, members: Sequence[int]) -> Count:
     """The shortfall of workloads that compete with no other ones; of some that compete with none of these, the sum."""
     plain = is_plain(context, members)
     found = judge_singles(context, members).shortfall if plain else count_shortfall(context, members)
-    if found.most < _count_replicas(context, members) and any(at in members for at, _ in discharge(context).tight):
+    if found.most < _count_replicas(context, members) and discharge(context).tight:
         return Count(found.least, _count_replicas(context, members))  # nodes may run out of something else
     return found
 
