@@ -11,6 +11,8 @@ from plan_world import Want, World, demand_of, pod_of
 from poolwright.allocation.subject import Subject
 from poolwright.plan.demand import Bystander, Demand, Turnover
 from poolwright.plan.engine import judge
+from poolwright.plan.recheck import recheck
+from poolwright.plan.recorded import RecordedCluster, RecordedWitness
 from poolwright.plan.report.resources import list_beside, list_counted, list_discharged, list_short, list_unknown
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.what_if.loss import judge_losses
@@ -276,3 +278,24 @@ def test_a_rollout_for_which_nodes_have_devices(
     demand = replace(plain, workloads=tuple(replace(one, turnover=turnover) for one in plain.workloads))
     (found,) = judge_rollouts(demand, judge(demand))
     assert (found.outcome, found.witness and found.witness.placed, found.fixes) == (outcome, placed, fixes)
+
+
+def test_witnesses_come_true_again_on_nodes_that_have_as_much() -> None:
+    """Who is left out for want of CPU is so in a replay too; where nodes have more since, the replay says so."""
+    demand = VERDICTS["others-may-take-it"][0]
+    recorded = RecordedCluster(
+        name="c",
+        scenario="fresh",
+        workloads=("w0", "w1"),
+        witnesses=tuple(
+            RecordedWitness(workloads=(one.workload,), role="worst", replicas=one.replicas, witness=one.worst)
+            for one in judge(demand).verdicts
+            if one.worst is not None
+        ),
+    )
+    assert [one.problem for one in recheck(demand, recorded)] == ["", ""]
+    ample = replace(demand, nodes=tuple(replace(node, allocatable=read({"cpu": "99"})) for node in demand.nodes))
+    assert [one.problem for one in recheck(ample, recorded)] == [
+        "another replica gets devices: w0#0 on n0",
+        "another replica gets devices: w1#1 on n0",
+    ]

@@ -2,7 +2,7 @@
 
 The devices are one packing of everything at its peak, not a prediction: workloads in the plan's order, replicas by
 number, each pod on the first node by name that can serve it, where the allocator gives it its devices. It speaks of
-devices alone, as verdicts do.
+devices alone, whatever else nodes have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from poolwright.specs.digest import digest_value
 
 ORDER: Final = (
     "slots are one packing and not a prediction: workloads in this order, replicas by number, each pod on the first "
-    "node by name that can serve it"
+    "node by name that can serve it, by devices alone"
 )
 MAX_LINES: Final = 4  # of a replica that has no devices; `allocate` lists all of them
 
