@@ -8,6 +8,7 @@ import pytest
 from plan_world import DRIVER, FEATURES, Want, World, demand_of, pod_of
 
 from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, DeviceClass, Request
+from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import (
     AttributeOnDevice,
@@ -362,3 +363,33 @@ def test_shares(name: str) -> None:
     demand = demand_of(World(((0,),), ()), features=replace(FEATURES, consumable_capacity=True))
     one = replace(demand.slices[0], devices=tuple(shareable(f"d{at}", size) for at, size in enumerate(sizes)))
     assert say(judge(replace(demand, slices=(one,), workloads=workloads))) == said
+
+
+def group(*sizes: int) -> tuple[Subject, ...]:
+    """The pods of a replica, each of so many devices."""
+    asked = (Request(name="r", class_name="any", count=size) for size in sizes)
+    claims = (Claim(namespace="t", name="c", requests=(ClaimRequest(name="r", exactly=one),)) for one in asked)
+    return tuple(pod_of("w", claim) for claim in claims)
+
+
+GROUPS: dict[str, tuple[tuple[int, ...], int, tuple[int, ...], tuple[str, str, str]]] = {
+    "one-node-for-two-pods-of-a-node-each": ((8,), 1, (8, 8), ("unsatisfied", "0", "0")),
+    "three-nodes-for-four-pods": ((8, 8, 8), 2, (8, 8), ("unsatisfied", "0", "1")),
+    # 20 devices are enough for two replicas of 10, but a node of 8 has no second five.
+    "fives-on-nodes-of-eight": ((8, 8, 8), 2, (5, 5), ("unsatisfied", "0", "1")),
+    "enough": ((8, 8), 1, (8, 8), ("always-fits", "1", "1")),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("searches", [True, False], ids=["search", "bounds"])
+def test_groups_alone(name: str, *, searches: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replica's pods need devices together, whichever of them come first."""
+    if not searches:
+        monkeypatch.setattr("poolwright.plan.methods.general.build_node_search", lambda field: None)
+    nodes, replicas, sizes, said = GROUPS[name]
+    devices = iter(range(sum(nodes)))
+    demand = demand_of(World(tuple(tuple(next(devices) for _ in range(size)) for size in nodes), ()))
+    found = judge(replace(demand, workloads=(Workload(title="w", replicas=replicas, pods=group(*sizes)),)))
+    (one,) = found.verdicts
+    assert (one.word, str(one.always.least), str(one.at_best)) == said

@@ -103,6 +103,7 @@ class Acceptance:
     def __init__(self, demand: Demand) -> None:
         self.allocator = demand.build_allocator()
         self.nodes = tuple(sorted(demand.nodes, key=lambda node: node.name))
+        self.named = {node.name: node for node in reversed(self.nodes)}  # of two with one name the first
         self.supply = Supply(demand.nodes)
         self.candidates: dict[DeviceId, Candidate] = {}
         self.nodes_of: dict[DeviceId, list[str]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.outcome import Allocated
@@ -22,11 +23,37 @@ def bound_alone(field: Field, kind: Kind) -> int:
         return min(kind.count, MAX_USERS)
     if not kind.is_local or not shape.least or takes_shares(field, kind):
         return kind.count
-    most = 0
+    return min(kind.count, _count_alone(field, kind))
+
+
+def _count_alone(field: Field, kind: Kind) -> int:
+    """So many pods of a kind go on all nodes at most, however many there are."""
+    shape, most = kind.shape, 0
     for node, devices in shape.on_node.items():
         fits = [count_units(field, node, ask.accepted & devices) // ask.least for ask in shape.asks if ask.least]
         most += min([*fits, count_units(field, node, devices) // shape.least])
-    return min(kind.count, most)
+    return most
+
+
+def bound_together(field: Field, kinds: Sequence[Kind]) -> int:
+    """So many replicas of a group at most, with nobody else there: each takes devices for all its pods.
+
+    kinds: of one workload, one for each pod of a replica.
+    """
+    most = min((kind.count for kind in kinds), default=0)
+    for key, pods in Counter(kind.shape.key for kind in kinds).items():
+        kind = next(one for one in kinds if one.shape.key == key)
+        if not kind.shares and kind.is_local and kind.shape.least and not takes_shares(field, kind):
+            most = min(most, _count_alone(field, kind) // pods)
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        own = Field(field.context, field.members, tuple(replace(kind, count=middle) for kind in kinds))
+        if count_devices(own).missing:
+            high = middle - 1
+        else:
+            low = middle
+    return low
 
 
 def takes_shares(field: Field, kind: Kind) -> bool:
@@ -44,7 +71,7 @@ def count_units(field: Field, node: str, devices: Set[DeviceId]) -> int:
     units = len(devices) - len(charged)
     if not charged:
         return units
-    there, held = next(one for one in acceptance.nodes if one.name == node), acceptance.build_held()
+    there, held = acceptance.named[node], acceptance.build_held()
     for pool in acceptance.allocator.pools(there).pools:
         own = [acceptance.candidates[device].charges for device in charged if device[:2] == pool.id]
         left = acceptance.allocator.knowledge.available(pool, held).left
@@ -133,7 +160,7 @@ def _count_partitions(field: Field, kind: Kind, node: str) -> int:
     As long as fewer are taken than it accepts, one is free; and what so few draw leaves enough on every counter.
     """
     acceptance, total = field.context.acceptance, 0
-    there, held = next(one for one in acceptance.nodes if one.name == node), acceptance.build_held()
+    there, held = acceptance.named[node], acceptance.build_held()
     territory = _list_by_home(field, kind)[node]
     for pool in acceptance.allocator.pools(there).pools:
         own = [device for device in kind.shape.on_node.get(node, ()) if device[:2] == pool.id]
@@ -172,7 +199,7 @@ def _count_disjoint(field: Field, kind: Kind, node: str) -> int:
     acceptance = field.context.acceptance
     pod = field.context.demand.workloads[kind.workload].pods[kind.pod]
     new = [claim for claim in pod.claims if claim.allocation is None]
-    there = next(one for one in acceptance.nodes if one.name == node)
+    there = acceptance.named[node]
     held, count = acceptance.build_held(), 0
     while True:
         outcome = acceptance.allocator.allocate(there, new, held)

@@ -99,6 +99,9 @@ class Cells:
         self._attributes = tuple(dict.fromkeys(tie.attribute for bundle in bundles for tie in bundle.ties))
         self._lists = acceptance.features.list_type_attributes
         self._takers = _list_takers(self.bundles)
+        self._on_node: dict[str, list[DeviceId]] = {}
+        for device in sorted(self._takers):
+            self._on_node.setdefault(acceptance.nodes_of[device][0], []).append(device)
         self._states, self._choices = Budget(MAX_STATES), Budget(MAX_CHOICES)
         self._numbers: dict[frozenset[tuple[int, int]], int] = {frozenset(): 0}
         self._after: list[dict[int, tuple[int, ...]]] = [{}]  # by number of a behaviour and of a bundle
@@ -111,7 +114,7 @@ class Cells:
         Raises: NotSearchedError where a counter is overdrawn or reaches further than the node, and where a list is
                 compared that the version doesn't know.
         """
-        own = sorted(device for device in self._takers if self._acceptance.nodes_of[device][0] == node)
+        own = self._on_node.get(node, [])
         parent = {device: device for device in own}
 
         def find(device: DeviceId) -> DeviceId:
@@ -219,7 +222,7 @@ class Cells:
     def _count_room(self, node: str, own: Set[PoolId]) -> Mapping[tuple[PoolId, CounterId], int]:
         """What is left on the counters of a node's own pools."""
         acceptance, held = self._acceptance, self._acceptance.build_held()
-        there = next(one for one in acceptance.nodes if one.name == node)
+        there = acceptance.named[node]
         room: dict[tuple[PoolId, CounterId], int] = {}
         for pool in acceptance.allocator.pools(there).pools:
             if not pool.counters or pool.id not in own:

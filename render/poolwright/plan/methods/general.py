@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, plan_blocking, prove_always
+from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, bound_together, plan_blocking, prove_always
 from poolwright.plan.methods.cells import NotSearchedError
 from poolwright.plan.methods.contests import count_devices
 from poolwright.plan.methods.context import Context
@@ -23,6 +23,7 @@ from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, p
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
 NOT_PROVEN: Final = "neither that it always fits nor that an order leaves one out is proven"
+NOT_SERVED: Final = "an order leaves one out, and that some order serves all of them isn't proven"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,8 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
         pack = pack_alone if all(field.kinds[number].is_own for number in numbers) else pack_shared
         best = pack(field, at) if at not in context.barred else None
         most = min((one.most for one in findings), default=workload.replicas)
+        if workload.is_group:
+            most = min(most, bound_together(field, [field.kinds[number] for number in numbers]))
         at_best = Count(min(most, max(always.least, best.placed if best else 0)), most)
     always = Count(min(always.least, at_best.most), min(always.most, at_best.most))
     word = choose_word(always, at_best, workload.replicas)
@@ -96,7 +99,9 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
         best=best if word in ("order-dependent", "undecided") else None,
         worst=weakest.worst if word in ("order-dependent", "undecided") else None,
         lands_on=context.list_landings(at),
-        reasons=_say(findings, word, is_group=workload.is_group),
+        reasons=_say(
+            findings, word, NOT_SERVED if always.most < workload.replicas else NOT_PROVEN, is_group=workload.is_group
+        ),
     )
 
 
@@ -204,12 +209,12 @@ def _pack_shortfall(field: Field, search: NodeSearch | None, at_best: Sequence[i
     return Count(least, field.demanded - placed)
 
 
-def _say(findings: Sequence[_Finding], word: str, *, is_group: bool) -> tuple[str, ...]:
+def _say(findings: Sequence[_Finding], word: str, open_: str, *, is_group: bool) -> tuple[str, ...]:
     if word == "always-fits":
         return ()
     said = list(dict.fromkeys(one.reason for one in findings if one.reason))
     if word == "undecided":
-        said.append(NOT_PROVEN)
+        said.append(open_)
     if is_group:
         said.append("the pods of a replica are placed one by one: replicas that hold a part of theirs can block others")
     return tuple(said)

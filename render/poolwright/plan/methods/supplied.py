@@ -20,7 +20,7 @@ from poolwright.plan.methods.bounds import prove_always
 from poolwright.plan.methods.cells import NotSearchedError
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import Part, choose_word
-from poolwright.plan.methods.general import NOT_PROVEN
+from poolwright.plan.methods.general import NOT_PROVEN, NOT_SERVED
 from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
@@ -252,7 +252,7 @@ def _count_shortfall(field: Field, devices: int, verdicts: Mapping[int, Verdict]
 
 def _list_reasons(case: _Case, most: int, word: str, *, is_undone: bool) -> Iterator[str]:
     verdict = case.verdict
-    yield from (one for one in verdict.reasons if one != NOT_PROVEN)
+    yield from (one for one in verdict.reasons if one not in (NOT_PROVEN, NOT_SERVED))
     if most < verdict.at_best.most:
         yield f"nodes are large enough for {most} of its {verdict.replicas} replicas, with nobody else there"
     yield from say_short({node: tight.lacks for node, tight in case.tight.items()})
