@@ -128,7 +128,7 @@ def _list_shared(context: Context, at: int) -> Iterator[object]:
     """What a workload may have in common with others."""
     yield from context.demand.workloads[at].shared
     for shape in context.shapes[at]:
-        for device in shape.accepted:
+        for device in (*shape.accepted, *shape.watched):
             yield device
             candidate = context.acceptance.candidates[device]
             yield from (("counter", *_pool(device), counter) for counter, _ in candidate.charges)

@@ -52,8 +52,8 @@ class Shape:
     takes_one: bool = False  # one device
     takes_any: bool = False  # some devices of one request with nothing that ties them
     is_exclusive: bool = False  # taking a device leaves all others as they were
-    # All its claims have devices, or are for administration, which nobody is in the way of. `on_node` names the nodes
-    # that can use them.
+    # All its claims have devices, or are its own and for administration, which nobody is in the way of. `on_node` names
+    # the nodes that can use them.
     needs_nothing: bool = False
     asks: tuple[Ask, ...] = ()
     options: tuple[tuple[Option, ...], ...] = ()  # by request of the new claims
@@ -61,6 +61,8 @@ class Shape:
         default_factory=dict
     )  # by node that may serve it, all that some ask takes
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
+    # Devices that it looks after and doesn't take, but whose counters or capacity must have room at that moment.
+    watched: frozenset[DeviceId] = frozenset()
     error: str = ""  # an attempt ends in it whatever others hold
     risk: str = ""  # an attempt may end in it, or take too long
     risk_device: DeviceId | None = None  # the first attempt ends at it, unless another pod has it
@@ -153,8 +155,10 @@ class Acceptance:
         return not available.is_overdrawn and all(drawn[one] <= left for one, left in available.left.items())
 
     def _is_calm(self, shape: Shape, calm: Set[PoolId]) -> bool:
+        if shape.is_exclusive or shape.watched:
+            return shape.is_exclusive
         devices = (self.candidates[one] for one in shape.accepted)
-        return shape.is_exclusive or all(
+        return all(
             not self.is_divisible(one.device) or (one.id[:2] in calm and not one.device.allow_multiple_allocations)
             for one in devices
         )
@@ -205,18 +209,20 @@ class Acceptance:
                 failing.setdefault("risk", problem)
             for name, devices in found.items():
                 on_node[name] |= devices
-        accepted = frozenset().union(*on_node.values())
-        is_exclusive = not any(self.is_divisible(self.candidates[one].device) for one in accepted)
+        divisible = {one for ask in asks for one in ask.accepted if self.is_divisible(self.candidates[one].device)}
+        watched = divisible & frozenset().union(*(ask.accepted for ask in asks if not ask.most))
+        takes_none = all(one.admin_access for several in plain for one in several)
         return Shape(
             key=key,
             takes_one=single,
             takes_any=counted,
-            is_exclusive=is_exclusive,
-            needs_nothing=all(one.admin_access for alternatives in plain for one in alternatives),
+            is_exclusive=not divisible,
+            needs_nothing=takes_none and not watched and not shares,
             asks=tuple(ask for ask in asks if ask.most),
             options=tuple(options),
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
             alternatives=frozenset(alternatives),
+            watched=frozenset(watched),
             **failing,
         )
 
