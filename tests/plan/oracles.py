@@ -1,123 +1,284 @@
 """What is true of a small world, by trying everything.
 
 (A) all packings, from the world alone; (B) the real allocator, every order with every choice of nodes, for one order
-in which devices are published or for several.
+in which devices are published or for several. Both walk the same states, in which replicas that are alike aren't told
+apart; whatever the allocator does must be one of the packings' moves, and where it does nothing there must be none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from math import factorial, prod
 
-from plan_world import World, demand_of, node_name
+from plan_world import EVERY, Group, Need, Option, Part, Want, World, demand_of, slices_of
 
-from poolwright.plan.demand import Demand
-from poolwright.plan.replay import Replay
+from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.claim import Allocation
+from poolwright.allocation.held import Held
+from poolwright.allocation.outcome import Allocated
+from poolwright.allocation.placing import find_bar, is_usable
+from poolwright.allocation.subject import ClaimKey, claim_key
+from poolwright.plan.demand import Demand, build_replica
 
-State = tuple[tuple[int, frozenset[int]], ...]  # pods that have devices, sorted: workload and device numbers
 MAX_ORDERS = 24
+FREE = NOWHERE = -1
+Takes = tuple[tuple[int, int], ...]  # devices, and how much of each: 0 of one that serves one claim
+# Pods placed, by kind; of each device how much is taken, or FREE; of each shared claim its node, or NOWHERE.
+State = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+Packing = tuple[tuple[tuple[int, int, Takes], ...], tuple[tuple[int, Takes], ...]]  # pods; shared claims
 
 
 @dataclass(frozen=True)
 class Truth:
-    """By workload: the fewest and most replicas."""
+    """By workload: the fewest and most replicas that are complete."""
 
     always: tuple[int, ...]
     at_best: tuple[int, ...]
     most: int  # replicas of any packing
 
 
-def list_placements(world: World, at: int) -> list[frozenset[int]]:
-    """The sets of devices that a workload's pod may get."""
-    want, found = world.pods[at], set()
-    for node, devices in enumerate(world.nodes):
-        if want.nodes is not None and node not in want.nodes:
+@dataclass(frozen=True)
+class Spot:
+    """Devices that a pod may get on a node."""
+
+    node: int
+    own: Takes
+    claims: tuple[tuple[int, Takes], ...]  # shared ones of which it is the first user
+    borrows: Takes  # for administration: they must be there, and stay as they are
+
+    @property
+    def takes(self) -> Takes:
+        return (*self.own, *(one for _, takes in self.claims for one in takes))
+
+
+class Board:
+    """A world and what is possible in it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.devices = sorted(device for node in world.nodes for device in node)
+        self.index = {device: at for at, device in enumerate(self.devices)}
+        self.kinds: list[tuple[int, int, Part]] = [
+            (at, number, part) for at, want in enumerate(world.pods) for number, part in enumerate(want.parts)
+        ]
+        self._known: dict[tuple[Need, int], list[tuple[Takes, Takes]]] = {}
+        self._spots: dict[tuple[int, tuple[int, ...]], list[Spot]] = {}
+        self.start: State = ((0,) * len(self.kinds), (FREE,) * len(self.devices), (NOWHERE,) * len(world.claims))
+
+    def moves(self, state: State, kind: int) -> Iterator[State]:
+        """What comes of one more pod of a kind, wherever it goes."""
+        counts, usage, homes = state
+        for spot in self.list_spots(kind, homes):
+            after = self.hold(usage, spot)
+            if after is not None:
+                settled = list(homes)
+                for claim, _ in spot.claims:
+                    settled[claim] = spot.node
+                yield add_one(counts, kind), after, tuple(settled)
+
+    def list_spots(self, kind: int, homes: tuple[int, ...]) -> list[Spot]:
+        """Where a pod may go with nobody else there, but for shared claims that have their devices."""
+        if (kind, homes) not in self._spots:
+            self._spots[kind, homes] = list(self._find_spots(self.kinds[kind][2], homes))
+        return self._spots[kind, homes]
+
+    def _find_spots(self, part: Part, homes: tuple[int, ...]) -> Iterator[Spot]:
+        for node in range(len(self.world.nodes)) if part.nodes is None else part.nodes:
+            if any(homes[use] not in (NOWHERE, node) for use in part.uses):
+                continue
+            new = [use for use in part.uses if homes[use] == NOWHERE]
+            own = [] if part.need is None else [part.need]
+            for found in product(
+                *(self.solve(need, node) for need in (*(self.world.claims[use] for use in new), *own))
+            ):
+                given = [takes for takes, _ in found]
+                yield Spot(
+                    node,
+                    given[-1] if own else (),
+                    tuple(zip(new, given[: len(new)], strict=True)),
+                    tuple(one for _, borrows in found for one in borrows),
+                )
+
+    def solve(self, need: Need, node: int) -> list[tuple[Takes, Takes]]:
+        """The devices that serve a claim on a node: those it takes, and those it only looks after."""
+        if (need, node) not in self._known:
+            found = set()
+            for options in product(*need.requests):
+                for chosen in product(*(self._choose(option, node) for option in options)):
+                    given = list(zip(options, chosen, strict=True))
+                    if self._is_sound(need, [device for devices in chosen for device in devices]):
+                        found.add(tuple(self._sum(given, is_admin=one) for one in (False, True)))
+            self._known[need, node] = sorted(found)  # type: ignore[arg-type]
+        return self._known[need, node]
+
+    def _choose(self, option: Option, node: int) -> Iterable[tuple[int, ...]]:
+        accepted = [
+            device
+            for device in self.world.nodes[node]
+            if device in option.accepts and self._measure(option, device) is not None
+        ]
+        healthy = [device for device in accepted if option.tolerates or device not in self.world.tainted]
+        if option.count == EVERY:
+            return [tuple(accepted)] if accepted and healthy == accepted else []
+        return combinations(healthy, option.count)
+
+    def _measure(self, option: Option, device: int) -> int | None:
+        """How much a request takes of a device; None: the device can't give that."""
+        step, there = self.world.step, self.world.capacity.get(device)
+        if there is None:
+            return None if option.amount else 0
+        amount = -(-option.amount // step) * step if option.amount else there
+        return amount if amount <= there and amount % step == 0 else None
+
+    def _is_sound(self, need: Need, devices: list[int]) -> bool:
+        whole = [device for device in devices if device not in self.world.capacity]
+        if len(set(whole)) < len(whole):
+            return False
+        return not need.match or len({self.world.values[device][need.match] for device in devices}) == 1
+
+    def _sum(self, given: list[tuple[Option, tuple[int, ...]]], *, is_admin: bool) -> Takes:
+        return tuple(
+            sorted(
+                (device, self._measure(option, device) or 0)
+                for option, devices in given
+                if option.is_admin == is_admin
+                for device in devices
+            )
+        )
+
+    def hold(self, usage: tuple[int, ...], spot: Spot) -> tuple[int, ...] | None:
+        """What is taken once a pod has this too; None: there isn't enough left."""
+        after, extra = list(usage), 0
+        for is_kept, takes in ((True, spot.takes), (False, spot.borrows)):
+            looked = after if is_kept else list(after)
+            for device, amount in takes:
+                at, there = self.index[device], self.world.capacity.get(device)
+                if there is None and is_kept and looked[at] != FREE:
+                    return None
+                if there is not None and max(0, looked[at]) + amount > there:
+                    return None
+                # Who only looks after a device takes from its counter for that moment, beside who has it.
+                extra += (
+                    self.world.charges.get(device, 0) if not is_kept and (there is None or looked[at] == FREE) else 0
+                )
+                looked[at] = max(0, looked[at]) + amount
+        drawn = sum(
+            self.world.charges.get(device, 0)
+            for device in self.world.nodes[spot.node]
+            if after[self.index[device]] != FREE
+        )
+        return None if self.world.counter and drawn + extra > self.world.counter else tuple(after)
+
+
+def add_one(counts: tuple[int, ...], kind: int) -> tuple[int, ...]:
+    return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
+
+
+def try_packings(world: World, *, running: Iterable[tuple[int | None, Iterable[int]]] = ()) -> Truth:
+    """Oracle A.
+
+    running: the kind and the devices of pods that are there from the start, and stay; None: of no kind.
+    """
+    board = Board(world)
+    counts, usage, homes = board.start
+    for kind, devices in running:
+        counts = counts if kind is None else add_one(counts, kind)
+        usage = _sum_usage(board, [(device, 0) for device in devices], usage)
+    board.start = counts, usage, homes
+    return _walk(board, board.moves)
+
+
+def _walk(board: Board, moves: Callable[[State, int], Iterable[State]]) -> Truth:
+    """The truth of every state that the moves lead to."""
+    wants = board.world.pods
+    always, at_best, most = [want.replicas for want in wants], [0] * len(wants), 0
+    seen, todo = {board.start}, [board.start]
+    while todo:
+        state = todo.pop()
+        open_to = [False] * len(wants)  # more of their pods
+        for kind, (at, _, _) in enumerate(board.kinds):
+            if state[0][kind] < wants[at].replicas:
+                for after in moves(state, kind):
+                    open_to[at] = True
+                    if after not in seen:
+                        seen.add(after)
+                        todo.append(after)
+        placed = [
+            [count for count, (own, _, _) in zip(state[0], board.kinds, strict=True) if own == at]
+            for at in range(len(wants))
+        ]
+        most = max(most, sum(map(min, placed)))
+        for at, want in enumerate(wants):
+            at_best[at] = max(at_best[at], min(placed[at]))
+            if not open_to[at]:
+                always[at] = min(always[at], _count_complete(want, placed[at]))
+    return Truth(tuple(always), tuple(at_best), most)
+
+
+def _count_complete(want: Want | Group, placed: list[int]) -> int:
+    """Replicas with all their pods, at worst: no two pods that are missing are of one replica."""
+    return max(0, want.replicas - sum(want.replicas - count for count in placed))
+
+
+def walk_packings(world: World, *, departures: bool) -> set[Packing]:
+    """Every packing, told apart by which pod has what; with departures also those that pods leave behind."""
+    board = Board(world)
+    start: Packing = ((), ((NOWHERE, ()),) * len(world.claims))
+    seen, todo = {start}, [start]
+    while todo:
+        packing = todo.pop()
+        for after in (*_arrive(board, packing), *(_depart(board, packing) if departures else ())):
+            if after not in seen:
+                seen.add(after)
+                todo.append(after)
+    return seen
+
+
+def _arrive(board: Board, packing: Packing) -> Iterator[Packing]:
+    pods, claims = packing
+    everyone = [takes for _, _, takes in pods] + [takes for _, takes in claims]
+    usage = _sum_usage(board, [one for takes in everyone for one in takes], board.start[1])
+    for kind, (at, _, _) in enumerate(board.kinds):
+        if sum(one == kind for one, _, _ in pods) == board.world.pods[at].replicas:
             continue
-        for accepts in want.accepts:
-            for chosen in combinations(sorted(set(devices) & accepts), want.count):
-                has_room = fits(world, frozenset(chosen), frozenset())
-                if has_room and (not want.match or len({world.values[one][want.match] for one in chosen}) == 1):
-                    found.add(frozenset(chosen))
-    return sorted(found, key=sorted)
+        for spot in board.list_spots(kind, tuple(home for home, _ in claims)):
+            if board.hold(usage, spot) is not None:
+                new = {claim: (spot.node, takes) for claim, takes in spot.claims}
+                yield (
+                    tuple(sorted((*pods, (kind, spot.node, spot.own)))),
+                    tuple(new.get(claim, known) for claim, known in enumerate(claims)),
+                )
 
 
-def fits(world: World, devices: frozenset[int], taken: frozenset[int]) -> bool:
-    """Whether devices of one node are free, and what they take of its counter is."""
-    if devices & taken:
-        return False
-    node = next(set(own) for own in world.nodes if set(own) >= devices)
-    total = sum(world.charges.get(device, 0) for device in (devices | taken) & node)
-    # What takes nothing isn't in the way of an overdrawn counter either.
-    return not world.counter or total <= world.counter
+def _sum_usage(board: Board, takes: Iterable[tuple[int, int]], before: tuple[int, ...]) -> tuple[int, ...]:
+    usage = list(before)
+    for device, amount in takes:
+        usage[board.index[device]] = max(0, usage[board.index[device]]) + amount
+    return tuple(usage)
 
 
-def try_packings(world: World) -> Truth:
-    """Oracle A."""
-    placements = [list_placements(world, at) for at in range(len(world.pods))]
-    return judge_states(world, walk(world, placements), placements)
+def _depart(board: Board, packing: Packing) -> Iterator[Packing]:
+    """A claim whose last user leaves gives its devices back."""
+    pods, claims = packing
+    for at in range(len(pods)):
+        left = pods[:at] + pods[at + 1 :]
+        used = {use for kind, _, _ in left for use in board.kinds[kind][2].uses}
+        yield left, tuple(known if claim in used else (NOWHERE, ()) for claim, known in enumerate(claims))
 
 
-def walk(world: World, placements: list[list[frozenset[int]]], start: State = ()) -> set[State]:
-    """The packings that pods come to which start from one; what that has needn't be a workload's."""
-    seen: set[State] = {start}
-    todo: list[State] = [start]
-    while todo:
-        state = todo.pop()
-        for after in _extend(world, state, placements):
-            if after not in seen:
-                seen.add(after)
-                todo.append(after)
-    return seen
-
-
-def walk_with_departures(world: World) -> set[State]:
-    """Packings that are reached when pods also leave."""
-    placements = [list_placements(world, at) for at in range(len(world.pods))]
-    seen: set[State] = {()}
-    todo: list[State] = [()]
-    while todo:
-        state = todo.pop()
-        left = [state[:at] + state[at + 1 :] for at in range(len(state))]
-        for after in (*_extend(world, state, placements), *left):
-            if after not in seen:
-                seen.add(after)
-                todo.append(after)
-    return seen
-
-
-def all_packings(world: World) -> set[State]:
-    placements = [list_placements(world, at) for at in range(len(world.pods))]
-    return walk(world, placements)
-
-
-def _extend(world: World, state: State, placements: list[list[frozenset[int]]]) -> Iterator[State]:
-    taken = frozenset[int]().union(*(devices for _, devices in state))
-    for at, want in enumerate(world.pods):
-        if sum(one == at for one, _ in state) < want.replicas:
-            for devices in placements[at]:
-                if fits(world, devices, taken):
-                    yield _sort((*state, (at, devices)))
-
-
-def judge_states(world: World, states: set[State], placements: list[list[frozenset[int]]]) -> Truth:
-    """What is true of these packings."""
-    always = [want.replicas for want in world.pods]
-    at_best = [0] * len(world.pods)
-    for state in states:
-        taken = frozenset[int]().union(*(devices for _, devices in state))
-        for at, want in enumerate(world.pods):
-            placed = sum(one == at for one, _ in state)
-            at_best[at] = max(at_best[at], placed)
-            if placed < want.replicas and not any(fits(world, devices, taken) for devices in placements[at]):
-                always[at] = min(always[at], placed)
-    return Truth(tuple(always), tuple(at_best), max(map(len, states)))
-
-
-def try_allocator(world: World, *, reorders: bool) -> Truth:
+def try_allocator(world: World, *, reorders: bool, max_orders: int = MAX_ORDERS) -> Truth:
     """Oracle B, for the order of devices as it is, or for several of them."""
-    truths = [_try_order(one) for one in (_list_orders(world) if reorders else [world])]
+    board = Board(world)
+    desks: dict[tuple[int, tuple[int, ...]], Desk] = {}
+    truths = []
+    for nodes in list_orders(world, max_orders) if reorders else [world.nodes]:
+        for at, order in enumerate(nodes):
+            if (at, order) not in desks:
+                desks[at, order] = Desk(board, at, order)
+        chosen = [desks[at, order] for at, order in enumerate(nodes)]
+        truths.append(_walk(board, lambda state, kind, chosen=chosen: _ask(chosen, state, kind)))  # type: ignore[misc]
     return Truth(
         tuple(min(numbers) for numbers in zip(*(one.always for one in truths), strict=True)),
         tuple(max(numbers) for numbers in zip(*(one.at_best for one in truths), strict=True)),
@@ -130,53 +291,103 @@ def count_orders(world: World) -> int:
     return prod(factorial(len(devices)) for devices in world.nodes)
 
 
-def _list_orders(world: World) -> Iterator[World]:
-    for at, nodes in enumerate(product(*(permutations(devices) for devices in world.nodes))):
-        if at >= MAX_ORDERS:
-            return
-        yield replace(world, nodes=nodes)
+def list_orders(world: World, most: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """So many orders of its devices, the published one first and the others at equal distances."""
+    step = -(-count_orders(world) // most)
+    return islice(product(*(permutations(devices) for devices in world.nodes)), 0, None, step)
 
 
-def _try_order(world: World) -> Truth:
-    demand = demand_of(world)
-    allocator = demand.build_allocator()
-    always = [want.replicas for want in world.pods]
-    at_best = [0] * len(world.pods)
-    seen: set[State] = {()}
-    todo: list[tuple[State, tuple[tuple[int, str], ...]]] = [((), ())]
-    most = 0
-    while todo:
-        state, history = todo.pop()
-        most = max(most, len(state))
-        for at, want in enumerate(world.pods):
-            placed = sum(one == at for one, _ in state)
-            at_best[at] = max(at_best[at], placed)
-            if placed == want.replicas:
-                continue
-            found = False
-            for node in range(len(world.nodes)):
-                replay = _redo(demand, allocator, history)
-                move = replay.place(at, placed, 0, node_name(node))
-                if move is None:
-                    continue
-                found = True
-                after = _sort((*state, (at, frozenset(int(name[1:]) for _, _, name in move.devices))))
-                if after not in seen:
-                    seen.add(after)
-                    todo.append((after, (*history, (at, node_name(node)))))
-            if not found:
-                always[at] = min(always[at], placed)
-    return Truth(tuple(always), tuple(at_best), most)
+def _ask(desks: list[Desk], state: State, kind: int) -> Iterator[State]:
+    for desk in desks:
+        after = desk.place(state, kind)
+        if after is not None:
+            yield after
 
 
-def _redo(demand: Demand, allocator: object, history: tuple[tuple[int, str], ...]) -> Replay:
-    replay = Replay(demand, allocator)  # type: ignore[arg-type]
-    counts: dict[int, int] = {}
-    for at, node in history:
-        counts[at] = counts.get(at, -1) + 1
-        assert replay.place(at, counts[at], 0, node) is not None
-    return replay
+class Desk:
+    """The real allocator at one node, its devices in one order; what it said once isn't asked again.
+
+    No device of these worlds is for several nodes, so what other nodes hold makes no difference.
+    """
+
+    def __init__(self, board: Board, at: int, order: tuple[int, ...]) -> None:
+        self.board, self.at = board, at
+        self.own = [board.index[device] for device in board.world.nodes[at]]
+        world = replace(board.world, nodes=(*board.world.nodes[:at], order, *board.world.nodes[at + 1 :]))
+        self.demand: Demand = demand_of(world)
+        self.node = self.demand.nodes[at]
+        slices = slices_of(world, at) if order else ()
+        self.allocator = Allocator(slices, self.demand.classes, self.demand.features)
+        self._pods = [build_replica(self.demand.workloads[of], of, 0).pods[pod] for of, pod, _ in board.kinds]
+        self._shared = frozenset[ClaimKey]().union(*(one.shared for one in self.demand.workloads))
+        # By what is taken here, claims that come to it; and what became of a pod with its shared claims where they are.
+        self._claims: dict[tuple[int, ...], tuple[Allocation, ...]] = {(FREE,) * len(self.own): ()}
+        self._held: dict[tuple[int, ...], Held] = {}
+        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], tuple[int, ...] | None] = {}
+
+    def place(self, state: State, kind: int) -> State | None:
+        """What comes of one more pod of a kind here."""
+        counts, usage, homes = state
+        uses = self.board.kinds[kind][2].uses
+        here = tuple(usage[at] for at in self.own)
+        key = kind, here, tuple(homes[use] for use in uses)
+        if key not in self._known:
+            self._known[key] = self._allocate(kind, here, homes)
+            self._compare(state, kind, self._known[key])
+        after = self._known[key]
+        if after is None:
+            return None
+        total, settled = list(usage), list(homes)
+        for at, amount in zip(self.own, after, strict=True):
+            total[at] = amount
+        for use in uses:
+            settled[use] = self.at
+        return add_one(counts, kind), tuple(total), tuple(settled)
+
+    def _allocate(self, kind: int, here: tuple[int, ...], homes: tuple[int, ...]) -> tuple[int, ...] | None:
+        pod, uses = self._pods[kind], self.board.kinds[kind][2].uses
+        if find_bar(pod, self.node):
+            return None
+        known = {claim_key(pod.claims[at]): homes[use] for at, use in enumerate(uses) if homes[use] != NOWHERE}
+        if not all(is_usable(_allocate_on(self.demand.nodes[home].name), self.node) for home in known.values()):
+            return None
+        if here not in self._held:
+            held = self._held[here] = Held(self.demand.features)
+            for allocation in self._claims[here]:
+                held.add(allocation)
+        new = [claim for claim in pod.claims if claim_key(claim) not in known]
+        outcome = self.allocator.allocate(self.node, new, self._held[here])
+        if not isinstance(outcome, Allocated):
+            return None
+        for claim, allocation in zip(new, outcome.allocations, strict=True):
+            usable = [node for node in self.demand.nodes if is_usable(allocation, node)]
+            assert claim_key(claim) not in self._shared or usable == [self.node]
+        takes = tuple(one for allocation in outcome.allocations for one in _list_takes(allocation))
+        usage = dict(zip(self.own, here, strict=True))
+        for device, amount in takes:
+            at = self.board.index[device]
+            usage[at] = max(0, usage[at]) + amount
+        after = tuple(usage.values())
+        self._claims.setdefault(after, (*self._claims[here], *outcome.allocations))
+        return after
+
+    def _compare(self, state: State, kind: int, after: tuple[int, ...] | None) -> None:
+        """What the allocator does is a move of the packings, and if it does nothing there is none."""
+        _, usage, homes = state
+        spots = [spot for spot in self.board.list_spots(kind, homes) if spot.node == self.at]
+        held = [self.board.hold(usage, spot) for spot in spots]
+        possible = {tuple(one[at] for at in self.own) for one in held if one is not None}
+        assert after in possible if after is not None else not possible, (self.board.world, state, kind, after)
 
 
-def _sort(state: State) -> State:
-    return tuple(sorted(state, key=lambda one: (one[0], sorted(one[1]))))
+def _allocate_on(node: str) -> Allocation:
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return Allocation(node_selector={"nodeSelectorTerms": [term]})
+
+
+def _list_takes(allocation: Allocation) -> Takes:
+    return tuple(
+        (int(one.device[1:]), (one.consumed_capacity or {})["memory"].nano // 10**9 if one.share_id else 0)
+        for one in allocation.devices
+        if not one.admin_access
+    )

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from lies import find_lies
 from live_world import Held, build_live_world
-from oracles import State, Truth, judge_states, list_placements, walk
+from oracles import Truth, try_packings
 from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
-from test_oracles import find_lies
 
 from poolwright.allocation.placing import Placer
 from poolwright.plan.demand import build_subjects
@@ -45,16 +45,7 @@ def hold_some(world: World, seed: int) -> list[Held]:
 
 def try_live(world: World, held: list[Held]) -> Truth:
     """All packings that what is held is part of, without its strangers in the count."""
-    placements = [list_placements(world, at) for at in range(len(world.pods))]
-    wants = [len(world.pods) if one.workload is None else one.workload for one in held]
-    start: State = tuple(
-        sorted(
-            ((at, frozenset(int(name[1:]) for _, _, name in one.devices)) for at, one in zip(wants, held, strict=True)),
-            key=lambda one: (one[0], sorted(one[1])),
-        )
-    )
-    truth = judge_states(world, walk(world, placements, start), placements)
-    return replace(truth, most=truth.most - wants.count(len(world.pods)))
+    return try_packings(world, running=[(one.workload, [int(name[1:]) for _, _, name in one.devices]) for one in held])
 
 
 @pytest.mark.parametrize("kind", DRAWS)
