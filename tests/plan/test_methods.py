@@ -208,6 +208,23 @@ def test_all_is_kept_away_by_one() -> None:
     assert [(one.word, str(one.always)) for one in found.verdicts] == [("always-fits", "2"), ("order-dependent", "0")]
 
 
+def takes_one_of(replicas: int, *options: Option) -> Group:
+    return Group(replicas, (Part(Need((options,))),))
+
+
+def test_all_devices_of_an_alternative_are_some() -> None:
+    """And none of them is out of reach: else the alternative takes nothing because it isn't given, not for free."""
+    every, one = Option(frozenset({0}), EVERY), Option(frozenset({1}))
+    here = World(((0, 1),), (takes_one_of(3, every, one),))
+    assert say(judge(demand_of(here))) == [("unsatisfied", "2", "2", "node search")]
+    elsewhere = World(((1,),), (takes_one_of(2, every, one),))
+    assert say(judge(demand_of(elsewhere))) == [("unsatisfied", "1", "1", "node search")]
+    tainted = World(
+        ((0, 1),), (takes_one_of(2, replace(every, accepts=frozenset({0, 1})), one),), tainted=frozenset({0})
+    )
+    assert say(judge(demand_of(tainted))) == [("unsatisfied", "1", "1", "node search")]
+
+
 def looks_after(replicas: int, *devices: int, count: int = 1) -> Group:
     return Group(replicas, (Part(Need(((Option(frozenset(devices), count, is_admin=True),),))),))
 

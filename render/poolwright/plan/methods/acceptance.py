@@ -235,8 +235,10 @@ class Acceptance:
         found = []
         for one in entry.first_available:
             own = replace(entry, first_available=(one,))
-            devices = self._ask(pod, nodes, _loosen(claim, own))[0].values()
-            found.append(_build_option(one, one.name, frozenset().union(*devices)))
+            devices = self._ask(pod, nodes, _loosen(claim, own))[0]
+            # Of all devices a node that can't give each gives none.
+            able = nodes if one.mode == EXACT_COUNT else self._try_nodes(nodes, [_leave_alone(claim, own)])[0]
+            found.append(_build_option(one, one.name, frozenset().union(*(devices[node.name] for node in able))))
         return tuple(found)
 
     def _try_nodes(self, nodes: Sequence[Node], claims: Sequence[Claim]) -> tuple[list[Node], _Failing]:
@@ -351,7 +353,11 @@ def _loosen(claim: Claim, entry: ClaimRequest) -> Claim:
     """The claim with this request alone, for one device, and without constraints."""
     exactly = None if entry.exactly is None else _for_one(entry.exactly)
     loose = ClaimRequest(name=entry.name, exactly=exactly, first_available=tuple(map(_for_one, entry.first_available)))
-    return replace(claim, requests=(loose,), constraints=())
+    return _leave_alone(claim, loose)
+
+
+def _leave_alone(claim: Claim, entry: ClaimRequest) -> Claim:
+    return replace(claim, requests=(entry,), constraints=())
 
 
 def _for_one(request: Request) -> Request:

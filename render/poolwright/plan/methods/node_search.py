@@ -173,7 +173,7 @@ class NodeSearch:
         same = [first.setdefault(_restrict(bundle, own), number) for number, bundle in enumerate(self.cells.bundles)]
         picks: list[tuple[Picks, ...]] = []
         for group in self.groups:
-            alternatives = group.need if node in group.nodes else ()
+            alternatives = [one for one in group.need if node in group.nodes and _is_there(one, own)]
             numbers = ([same[number] for number in self._number(several, own)] for several in alternatives)
             picks.append(tuple(dict.fromkeys(tuple(sorted(one)) for one in numbers)))
         return Room(self.cells.start(cells), tuple(picks))
@@ -226,6 +226,11 @@ def build_node_search(field: Field) -> NodeSearch | None:
         return NodeSearch(field, groups)
     except NotSearchedError:
         return None
+
+
+def _is_there(bundles: Sequence[Bundle], own: Set[DeviceId]) -> bool:
+    """Whether a node has any device for each request that takes all of them: without one it doesn't go there."""
+    return all(part.count is not None or part.accepted & own for bundle in bundles for part in bundle.parts)
 
 
 def _list_units(bundles: Sequence[Bundle]) -> Iterator[Bundle]:
