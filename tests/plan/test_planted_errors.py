@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.engine import judge
 from poolwright.plan.methods import acceptance, bounds, exact, general, market, single
 from poolwright.plan.methods.acceptance import Ask, Shape
+from poolwright.plan.methods.cells import Cells
 from poolwright.plan.methods.context import Context, Step
 from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import NodeSearch
@@ -164,7 +166,16 @@ def look_after_without_room(patch: pytest.MonkeyPatch) -> None:
 
 
 def forget_counters(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(acceptance.Acceptance, "_is_divisible", lambda self, device: False)
+    patch.setattr(acceptance.Acceptance, "is_divisible", lambda self, device: False)
+
+
+def search_without_ties(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Cells, "_list_ties", lambda self, device: ["one cell"])
+    patch.setattr(Cells, "_is_tied", lambda *given: True)
+
+
+def search_without_counters(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Cells, "_count_room", lambda self, node, own: defaultdict(lambda: 10**12))
 
 
 PLANTED: tuple[tuple[Plant, str], ...] = (
@@ -177,10 +188,12 @@ PLANTED: tuple[tuple[Plant, str], ...] = (
     (search_one_too_many, "mixed"),
     (count_one_short, "mixed"),
     (forget_counters, "partitions"),
+    (search_without_counters, "partitions"),
     (count_groups_by_one_pod, "groups"),
     (count_shared_claims_by_replica, "shared claims"),
     (take_every_device_for_one, "every device"),
     (ignore_matches, "pairs"),
+    (search_without_ties, "pairs"),
     (take_shares_for_devices, "shares"),
     (take_the_first_alternative, "alternatives"),
     (overlook_taints, "taints"),
