@@ -67,7 +67,7 @@ class Witness:
     """An order with nodes that ends with so many replicas of a workload, and no room for another one."""
 
     moves: tuple[Move, ...]
-    placed: int  # replicas of the workload that are complete
+    placed: int  # replicas of the workload that are complete; of a worst one with several pods each, at most
     replays: Replays
     device_order: DeviceOrder = None  # that it rests on; the published one but after a reordering
 

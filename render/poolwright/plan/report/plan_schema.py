@@ -134,7 +134,9 @@ def _witness(description: str) -> SchemaPart:
     known = build_object(
         description,
         {
-            "placed": build_count("Replicas of the workload that are complete in the end."),
+            "placed": build_count(
+                "Replicas of the workload that are complete in the end; of several pods each, at most."
+            ),
             "replays": {"description": "Whether the allocator does so.", "enum": list(get_args(Replays))},
             "deviceOrder": _device_order(),
             "moves": build_list("Pods in order.", build_object("A pod.", move)),
