@@ -11,11 +11,12 @@ import pytest
 from lies import check_witnesses, find_empty_promises, find_lies
 from oracles import count_orders, try_allocator, try_packings, walk_packings
 from plan_draws import DRAWS
-from plan_world import demand_of, draw_singles
+from plan_world import demand_of, draw_singles, node_name
 
 from poolwright.plan.engine import judge
 from poolwright.plan.methods import general
 from poolwright.plan.verdict import exactly
+from poolwright.plan.what_if.loss import judge_losses
 
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by (-s: figures).
 COUNT = int(os.environ.get("POOLWRIGHT_PLAN_CATALOGS", "50"))
@@ -126,3 +127,20 @@ def test_orders_of_nodes_and_slices_change_nothing(family: str) -> None:
         demand = demand_of(DRAWS[family](seed))
         turned = replace(demand, nodes=demand.nodes[::-1], slices=demand.slices[::-1])
         assert judge(turned) == judge(demand), seed
+
+
+@pytest.mark.parametrize("family", DRAWS)
+def test_losses_are_true(family: str) -> None:
+    """Of each node, judged by what nodes have in common, against a catalog that never had its devices."""
+    for seed in range(COUNT // 6):
+        world = DRAWS[family](seed)
+        demand = demand_of(world)
+        whole = judge(demand)
+        for loss in judge_losses(demand, "node"):
+            changed = {change.after.workload: change.after for change in loss.changes}
+            verdicts = tuple(changed.get(one.workload, one) for one in whole.verdicts)
+            found = replace(whole, verdicts=verdicts, shortfall=loss.shortfall)
+            for name in loss.names:
+                left = tuple(() if node_name(at) == name else own for at, own in enumerate(world.nodes))
+                truth = try_packings(replace(world, nodes=left))
+                assert find_lies(found, truth, is_exact=family == "singles") == [], (seed, name)
