@@ -141,7 +141,7 @@ def _list_by_home(field: Field, kind: Kind) -> dict[str, frozenset[DeviceId]]:
 def is_partition(field: Field, kind: Kind) -> bool:
     """Whether a kind's pods take one device each that draws on counters of one node, and on nothing else."""
     shape, features = kind.shape, field.context.demand.features
-    takes_one = len(shape.asks) == 1 and shape.least == shape.most == 1
+    takes_one = len(shape.asks) == 1 and shape.least == shape.most == 1 and not shape.watched
     if not takes_one or takes_shares(field, kind) or features.compatibility_groups or features.key == 34:
         return False
     acceptance = field.context.acceptance
