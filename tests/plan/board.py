@@ -149,25 +149,3 @@ class Board:
 
 def add_one(counts: tuple[int, ...], kind: int) -> tuple[int, ...]:
     return (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :])
-
-
-def list_placements(world: World, at: int) -> list[frozenset[int]]:
-    """The sets of devices that a workload's one pod may get."""
-    board = Board(world)
-    kind = next(number for number, (workload, _, _) in enumerate(board.kinds) if workload == at)
-    found = {
-        frozenset(device for device, _ in spot.takes)
-        for spot in board.list_spots(kind, board.start[2])
-        if board.hold(board.start[1], spot) is not None
-    }
-    return sorted(found, key=sorted)
-
-
-def fits(world: World, devices: frozenset[int], taken: frozenset[int]) -> bool:
-    """Whether devices of one node are free, and what they take of its counter is; each serves one claim."""
-    if devices & taken:
-        return False
-    node = next(set(own) for own in world.nodes if set(own) >= devices)
-    total = sum(world.charges.get(device, 0) for device in (devices | taken) & node)
-    # What takes nothing isn't in the way of an overdrawn counter either.
-    return not world.counter or total <= world.counter

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
-from oracles import Truth, count_orders, list_orders
+from oracles import Truth
 from plan_world import World, demand_of
+from witness_oracle import publish
 
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Judgement, Witness
@@ -58,21 +58,8 @@ def check_witnesses(world: World, found: Judgement) -> list[str]:
 
 
 def carry_out(world: World, witness: Witness) -> Replay | None:
-    """The cluster after the moves; None: with no order of devices that is meant do they happen as they are told."""
-    orders = [world.nodes]
-    if witness.replays != "now":
-        named = [int(device[2][1:]) for move in witness.moves for device in move.devices]
-        rank = {device: at for at, device in enumerate(named)}
-        orders = [
-            tuple(devices[::-1] for devices in world.nodes),
-            tuple(tuple(sorted(devices, key=lambda one: rank.get(one, len(rank)))) for devices in world.nodes),
-            *list_orders(world, count_orders(world)),
-        ]
-    return next((replay for one in orders if (replay := _replay(replace(world, nodes=one), witness))), None)
-
-
-def _replay(world: World, witness: Witness) -> Replay | None:
-    demand = demand_of(world)
+    """The cluster after the moves; None: they don't happen as they are told, with devices in the order that is said."""
+    demand = demand_of(publish(world, witness))
     replay = Replay(demand, demand.build_allocator())
     titles = [one.title for one in demand.workloads]
     for move in witness.moves:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from board import fits, list_placements
+from oracles import fits, list_placements
 from plan_world import World
 
 Devices = frozenset[int]

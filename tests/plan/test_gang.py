@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from board import fits, list_placements
+from oracles import fits, list_placements
 from plan_world import FEATURES, Want, World, demand_of, workload
 
 from poolwright.allocation.features import Features

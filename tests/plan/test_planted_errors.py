@@ -132,12 +132,12 @@ def take_the_first_alternative(patch: pytest.MonkeyPatch) -> None:
 
 
 def overlook_taints(patch: pytest.MonkeyPatch) -> None:
-    true = acceptance._drop_charges
+    true = acceptance.drop_charges
 
     def drop(one: ResourceSlice) -> ResourceSlice:
         return replace(true(one), devices=tuple(replace(device, consumes=(), taints=()) for device in one.devices))
 
-    patch.setattr(acceptance, "_drop_charges", drop)
+    patch.setattr(acceptance, "drop_charges", drop)
 
 
 def take_what_is_looked_after(patch: pytest.MonkeyPatch) -> None:

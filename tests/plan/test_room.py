@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from board import list_placements
-from oracles import try_packings
+from oracles import list_placements, try_packings
 from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 
 from poolwright.allocation.claim import Allocation
