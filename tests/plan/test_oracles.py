@@ -21,8 +21,9 @@ from poolwright.plan.what_if.loss import judge_losses
 # Catalogs of each kind; POOLWRIGHT_PLAN_CATALOGS=6000 is what a change of the engine is judged by (-s: figures).
 COUNT = int(os.environ.get("POOLWRIGHT_PLAN_CATALOGS", "50"))
 MAX_ORDERS = 24 if COUNT > 1000 else 8  # of devices, in which a catalog is published
-# Of this one the one witness is an order of devices that neither the driver's own nor its reverse is.
-MORE = {"mixed": [4108]}
+# In the first one the one witness is an order of devices that neither the driver's own nor its reverse is; in the
+# second one a device that serves several pods stands in such an order.
+MORE = {"mixed": [4108], "shares": [320]}
 # How many words in a hundred may be left open: with all methods; and by bounds and carried out orders alone, as in
 # parts that are too large for a search.
 OPEN = {

@@ -9,7 +9,8 @@ from typing import Literal
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import ResourceSlice
 
-# Of the devices of each slice: as they are published (None); turned round; or these first, and the others as they are.
+# Of the devices of each slice: as they are published (None); turned round; or these first, each named once, and the
+# others as they are.
 DeviceOrder = Literal["reversed"] | tuple[DeviceId, ...] | None
 
 

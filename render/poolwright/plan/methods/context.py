@@ -80,7 +80,7 @@ class Context:
                 return witness
             if witness.placed < replicas and (partly is None or witness.placed < partly.placed):
                 partly = witness
-        first = tuple(device for step in steps for device in step.devices)
+        first = tuple(dict.fromkeys(device for step in steps for device in step.devices))
         witness = self.run(steps, self.demand.build_allocator(first), workload, pod, device_order=first)
         if witness.placed == target:
             return witness

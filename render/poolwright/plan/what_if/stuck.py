@@ -202,5 +202,5 @@ def _carry_out(field: Field, moves: Iterable[Move], *, is_now: bool) -> Packer |
 
 
 def _list_first(moves: Iterable[Move]) -> tuple[DeviceId, ...]:
-    """The devices of moves, as they come."""
-    return tuple(device for move in moves for device in move.devices)
+    """The devices of moves, as they come, each once."""
+    return tuple(dict.fromkeys(device for move in moves for device in move.devices))
