@@ -156,6 +156,14 @@ WORKLOADS: dict[str, tuple[str, str, str, int | None, tuple[WorkloadPods, ...]]]
     "job-in-parallel": ("batch/v1", "Job", f"parallelism: 4, {TEMPLATE}", 4, ONE),
     "job-with-fewer-to-complete": ("batch/v1", "Job", f"parallelism: 4, completions: 2, {TEMPLATE}", 2, ONE),
     "job-that-is-suspended": ("batch/v1", "Job", f"parallelism: 4, suspend: true, {TEMPLATE}", 0, ONE),
+    "cron-job": ("batch/v1", "CronJob", f"jobTemplate: {{spec: {{{TEMPLATE}}}}}", 1, ONE),
+    "cron-job-with-fewer-to-complete": (
+        *("batch/v1", "CronJob", f"jobTemplate: {{spec: {{parallelism: 4, completions: 2, {TEMPLATE}}}}}", 2, ONE),
+    ),
+    # Each job waits until somebody resumes it, and then it has all of them.
+    "cron-job-of-jobs-that-are-suspended": (
+        *("batch/v1", "CronJob", f"jobTemplate: {{spec: {{parallelism: 4, suspend: true, {TEMPLATE}}}}}", 4, ONE),
+    ),
     "group": (
         *("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
         f"replicas: 2, {GROUP.format(size=4, leader='leaderTemplate: {spec: {nodeName: x}}, ')}",
@@ -191,9 +199,32 @@ def test_workloads(api: str, kind: str, spec: str, replicas: int | None, pods: t
     text = f"apiVersion: {api}\nkind: {kind}\nmetadata: {{namespace: team-a, name: w, uid: u}}\nspec: {{{spec}}}\n"
     (placed,) = read(text).workloads
     assert placed.value == Workload(
-        kind=kind, namespace="team-a", name="w", uid="u", replicas=replicas, pods=pods, rolling=ROLLING.get(kind)
+        kind=kind,
+        namespace="team-a",
+        name="w",
+        uid="u",
+        replicas=replicas,
+        pods=pods,
+        rolling=ROLLING.get(kind),
+        may_overlap=kind == "CronJob",
     )
     assert placed.value.title == f"{kind} team-a/w"
+
+
+CRON_JOBS = {
+    "by-default": ("", (True, False)),
+    "allowed": ("concurrencyPolicy: Allow, ", (True, False)),
+    "forbidden": ("concurrencyPolicy: Forbid, ", (False, False)),
+    "replaced": ("concurrencyPolicy: Replace, ", (False, False)),
+    "suspended": ("concurrencyPolicy: Forbid, suspend: true, ", (False, True)),
+}
+
+
+@pytest.mark.parametrize(("spec", "said"), CRON_JOBS.values(), ids=CRON_JOBS)
+def test_jobs_of_a_cron_job_at_once(spec: str, said: tuple[bool, bool]) -> None:
+    jobs = f"spec: {{{spec}jobTemplate: {{spec: {{{TEMPLATE}}}}}}}"
+    (placed,) = read(f"apiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: w}}\n{jobs}\n").workloads
+    assert (placed.value.may_overlap, placed.value.is_suspended) == said
 
 
 def test_workloads_of_one_name_and_several_kinds_stand_side_by_side() -> None:

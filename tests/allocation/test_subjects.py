@@ -51,6 +51,17 @@ def workload(kind: str, name: str = "w", *, uid: str = "", api: str = "apps/v1",
     return build(kind, name, spec=found, api=api, namespace="inference", **({"uid": uid} if uid else {}))
 
 
+def cron(*, suspended: bool = False, **job_spec: Any) -> Json:
+    spec = {"suspend": suspended, "jobTemplate": {"spec": {"template": {"spec": USES}, **job_spec}}}
+    return build("CronJob", "w", spec=spec, api="batch/v1", namespace="inference", uid="c")
+
+
+def job_of_cron() -> Json:
+    owners = [{"apiVersion": "batch/v1", "kind": "CronJob", "name": "w", "uid": "c"}]
+    found = workload("Job", "w-1", api="batch/v1", uid="j")
+    return {**found, "metadata": {**found["metadata"], "ownerReferences": owners}}
+
+
 def owned(name: str, owner: str, *, kind: str = "x", called: str = "x", **more: Any) -> Json:
     owners = [{"apiVersion": "apps/v1", "kind": kind, "name": called, "uid": owner}]
     return pod(name, templates={"gpu": "t"}, metadata={"ownerReferences": owners, "uid": name}, **more)
@@ -154,6 +165,12 @@ WAITING: dict[str, tuple[list[Json], list[str]]] = {
         ],
         ["w-x", "w-2"],
     ),
+    # One job's, as if it were due.
+    "a-cron-job-without-pods": ([T, cron(parallelism=2)], ["w-0", "w-1"]),
+    "a-cron-job-whose-job-runs": ([T, cron(), job_of_cron(), owned("w-1-x", "j", nodeName="node-a")], []),
+    "a-job-of-a-cron-job-is-no-other-one": ([T, cron(), job_of_cron()], ["w-0"]),
+    "a-suspended-cron-job-makes-none": ([T, cron(suspended=True)], []),
+    "its-job-goes-on": ([T, cron(suspended=True), job_of_cron()], ["w-1-0"]),
     # kubectl get deployments,pods: who owns web-5d9 isn't said, but Deployments name theirs so.
     "pods-of-a-replica-set-that-isn't-given": (
         [

@@ -14,7 +14,7 @@ from poolwright.allocation.features import build_features
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
-from poolwright.catalog.inventory import Node
+from poolwright.catalog.inventory import ZONE_LABEL, Node
 from poolwright.cli.built_objects import read_built_objects
 from poolwright.cli.load import load_project, read_inventories
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
@@ -137,23 +137,90 @@ def test_a_pod_without_its_template_can_be_placed_nowhere() -> None:
 
 def test_pods_that_claim_nothing_stand_beside() -> None:
     """What they take of nodes counts, with their own surge; of what makes pods and isn't read, that it is there."""
-    cron = build("CronJob", "nightly", spec={}, api="batch/v1", namespace="chat")
     found = demand(
         WHOLE,
         template("one", exactly("gpu"), namespace="chat"),
         workload("Deployment", "served", claims=[OWN], replicas=2, containers=[asking("4", "8Gi")]),
         workload("Deployment", "router", claims=[], replicas=3, containers=[asking("500m", "1Gi")]),
         workload("DaemonSet", "agent", claims=[], containers=[asking("250m", "64Mi")]),
-        cron,
-        {**cron, "metadata": {"name": "weekly", "namespace": "chat"}},
+        cron_job("nightly", parallelism=2, containers=[asking("2", "1Gi")]),
+        build("ReplicationController", "old", spec={}, api="v1", namespace="chat"),
     )
     (served,) = found.workloads
     assert (served.title, list_requested(served.pods[0])) == ("chat/served", {"cpu": "4", "memory": "8Gi"})
     assert [(one.title, one.count, list_requested(one.pod)) for one in found.bystanders] == [
         ("chat/router", 4, {"cpu": "500m", "memory": "1Gi"}),
         ("chat/agent", None, {"cpu": "250m", "memory": "64Mi"}),
+        ("chat/nightly", 2, {"cpu": "2", "memory": "1Gi"}),
     ]
-    assert found.unread == ("2 CronJobs",)
+    assert found.unread == ("1 ReplicationController",)
+    assert found.overlapping == ("CronJob chat/nightly",)
+
+
+def cron_job(name: str, *claims: Json, policy: str = "Allow", parallelism: int = 1, **spec: Any) -> Json:
+    pod = {"containers": [{"name": "main"}], "resourceClaims": list(claims), **spec}
+    jobs = {"spec": {"parallelism": parallelism, "template": {"spec": pod}}}
+    found = {"schedule": "30 2 * * *", "concurrencyPolicy": policy, "jobTemplate": jobs}
+    return build("CronJob", name, spec=found, api="batch/v1", namespace="chat")
+
+
+ZONES = tuple(Node(name=f"node-{zone}", labels={ZONE_LABEL: zone}) for zone in "ab")
+IN_B = {"nodeSelector": {ZONE_LABEL: "b"}}
+IN_A = {"nodeSelector": {ZONE_LABEL: "a"}}
+
+
+def judge_zones(*objects: Json) -> list[tuple[str, str, str, str]]:
+    """Verdicts where each of two zones has a node with one device."""
+    slices = [slice_of(node.name, gpu(0)) for node in ZONES]
+    given = parse_objects(parse_documents(render([WHOLE, *slices, *objects]), "objects.json"))
+    peaks = {("chat", "w"): Peak(replicas=1, minimum=1)}
+    found = build_demand(given, FEATURES, nodes=ZONES, slices=[one.value for one in given.slices], peaks=peaks)
+    return [(one.workload, one.word, str(one.always), str(one.at_best)) for one in judge(found).verdicts]
+
+
+NIGHTLY: dict[str, tuple[Json, list[tuple[str, str, str, str]]]] = {
+    "where-the-other-may-go-too": (
+        cron_job("nightly", SHARED, policy="Forbid"),
+        [("chat/w", "always-fits", "1", "1"), ("chat/nightly", "always-fits", "1", "1")],
+    ),
+    # Whoever comes first decides where the claim's device is.
+    "in-another-zone": (
+        cron_job("nightly", SHARED, policy="Forbid", **IN_B),
+        [("chat/w", "undecided", "0-1", "1"), ("chat/nightly", "undecided", "0-1", "1")],
+    ),
+    # Users of a claim that is shared are no more devices.
+    "of-several-jobs-at-once": (
+        cron_job("nightly", SHARED, policy="Allow"),
+        [("chat/w", "always-fits", "1", "1"), ("chat/nightly", "always-fits", "1", "1")],
+    ),
+    "called-as-the-placement-is": (
+        cron_job("w", SHARED, policy="Forbid"),
+        [("chat/w", "always-fits", "1", "1"), ("chat/w (CronJob)", "always-fits", "1", "1")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("nightly", "verdicts"), NIGHTLY.values(), ids=NIGHTLY)
+def test_a_cron_job_is_another_user_of_a_claim(nightly: Json, verdicts: list[tuple[str, str, str, str]]) -> None:
+    served = workload("Deployment", "w", claims=[SHARED], replicas=1)
+    if nightly["spec"]["jobTemplate"]["spec"]["template"]["spec"].get("nodeSelector"):
+        served["spec"]["template"]["spec"] |= IN_A
+    assert judge_zones(claim("shared", exactly("gpu"), namespace="chat"), served, nightly) == verdicts
+
+
+ALONE: dict[str, tuple[str, list[tuple[str, str, str, str]]]] = {
+    "one-job-at-a-time": ("Forbid", [("chat/w", "always-fits", "1", "1"), ("chat/nightly", "always-fits", "1", "1")]),
+    # Two jobs would leave the Deployment none.
+    "several": ("Allow", [("chat/w", "undecided", "0-1", "1"), ("chat/nightly", "undecided", "0-1", "0-1")]),
+}
+
+
+@pytest.mark.parametrize(("policy", "verdicts"), ALONE.values(), ids=ALONE)
+def test_jobs_with_devices_of_their_own(policy: str, verdicts: list[tuple[str, str, str, str]]) -> None:
+    """Where several may run at once it isn't known how many, and nobody who competes with them surely fits."""
+    one = template("one", exactly("gpu"), namespace="chat")
+    found = (one, workload("Deployment", "w", claims=[OWN], replicas=1), cron_job("nightly", OWN, policy=policy))
+    assert judge_zones(*found) == verdicts
 
 
 def asking(cpu: str, memory: str) -> Json:
@@ -175,6 +242,7 @@ def test_the_example_fleet() -> None:
         ("search/rag-8b", 2, 1, 1, ["gpu: 1 interactive-80g"]),
         ("reasoning/reason-671b", 1, 1, 2, ["gpu: 8 interactive-80g"]),
         ("search/rewrite-0b6", 1, 1, 1, ["gpu: 1 mig-20g"]),
+        ("search/rewrite-eval", 1, 1, 1, ["gpu: 1 mig-20g"]),
         ("offline/summarise-20b", 4, 4, 1, ["gpu: 1 mig-40g"]),
         ("chat/tenants-8b", 2, 1, 1, ["gpu: 1 interactive-80g"]),
         ("chat/tenants-8b-b", 3, 2, 1, ["gpu: 1 interactive-80g"]),

@@ -288,3 +288,18 @@ def test_a_group_that_restarts_needs_all_its_devices() -> None:
     larger = template("one", exactly("gpu", count=2), namespace="chat")
     found = live(*whole, *strangers, applied=(WHOLE, larger, groups("g", 2)), peaks=TWO_GROUPS)
     assert judge_restarts(found) == (Restarts(workload="chat/g", unknown=1),)
+
+
+BY_NAME = {
+    "after-the-minute": ("nightly-29123456", 0),
+    "a-job-of-its-own": ("nightly-by-hand", 1),
+}
+
+
+@pytest.mark.parametrize(("job", "strangers"), BY_NAME.values(), ids=BY_NAME)
+def test_pods_of_a_cron_job_whose_jobs_were_not_captured(job: str, strangers: int) -> None:
+    pods = deployment()["spec"]["template"]
+    spec = {"concurrencyPolicy": "Forbid", "jobTemplate": {"spec": {"template": pods}}}
+    nightly = build("CronJob", "nightly", spec=spec, api="batch/v1", namespace="chat")
+    found = live(*replica(0, owner=owned("Job", job)), applied=(WHOLE, TEMPLATE, nightly), peaks={})
+    assert (len(found.workloads[0].running), found.strangers) == (1 - strangers, strangers)

@@ -27,6 +27,7 @@ from poolwright.catalog.captured import CapturedField
 from poolwright.specs.quantity import Quantity
 
 WORKLOAD_APIS: Final = {
+    "CronJob": "batch/v1",
     "DaemonSet": "apps/v1",
     "Deployment": "apps/v1",
     "Job": "batch/v1",
@@ -35,6 +36,7 @@ WORKLOAD_APIS: Final = {
     "StatefulSet": "apps/v1",
 }
 _ENDED: Final = ("Complete", "Failed", "SuccessCriteriaMet", "FailureTarget")  # conditions of a Job
+_ONE_AT_A_TIME: Final = ("Forbid", "Replace")  # concurrencyPolicy of a CronJob; Allow, the default, is all else
 MAX_DIGITS: Final = 6  # of a number that a controller wrote into an annotation
 SIZE_ANNOTATION: Final = "leaderworkerset.sigs.k8s.io/size"
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -58,14 +60,23 @@ def parse_workload(root: CapturedField) -> Workload:
         replicas=None if kind == "DaemonSet" else _parse_replicas(root, kind),
         pods=_parse_group(root.get("spec"), namespace, name)
         if kind == "LeaderWorkerSet"
-        else (WorkloadPods(template=_parse_template(root.get("spec", "template"), kind, namespace, name)),),
+        else (WorkloadPods(template=_parse_template(_find_made(root, kind).get("template"), kind, namespace, name)),),
         rolling=parse_rolling(root),
+        may_overlap=kind == "CronJob" and root.get("spec", "concurrencyPolicy").text() not in _ONE_AT_A_TIME,
+        is_suspended=kind == "CronJob" and bool(root.get("spec", "suspend").flag()),
     )
 
 
+def _find_made(root: CapturedField, kind: str) -> CapturedField:
+    """The spec that pods are made by: of a CronJob, that of each of its jobs."""
+    return root.get("spec", "jobTemplate", "spec") if kind == "CronJob" else root.get("spec")
+
+
 def _parse_replicas(root: CapturedField, kind: str) -> int:
-    """The pods that a workload wants to run at once, or the groups of a LeaderWorkerSet."""
-    spec = root.get("spec")
+    """The pods that a workload wants to run at once, or the groups of a LeaderWorkerSet; of a CronJob, one job's."""
+    spec = _find_made(root, kind)
+    if kind == "CronJob":
+        return _count_most(spec)
     return _parse_parallel(spec, root.get("status")) if kind == "Job" else _count(spec.get("replicas"))
 
 
@@ -82,6 +93,12 @@ def _parse_parallel(spec: CapturedField, status: CapturedField) -> int:
     if completions.is_set:
         return min(parallel, max(0, _count(completions) - succeeded))
     return (status.get("active").number() or 0) if succeeded else parallel  # once one is done, no more are made
+
+
+def _count_most(spec: CapturedField) -> int:
+    """The most pods of a job that is to be made, which may be suspended and go on later."""
+    parallel, completions = _count(spec.get("parallelism")), spec.get("completions")
+    return min(parallel, _count(completions)) if completions.is_set else parallel
 
 
 def _count(field: CapturedField) -> int:

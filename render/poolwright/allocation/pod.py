@@ -93,9 +93,11 @@ class Workload:
     name: str
     uid: str = ""
     owners: tuple[str, ...] = ()  # uids: a Deployment's ReplicaSet isn't a workload of its own
-    replicas: int | None  # None: one for each node that its pods may run on (DaemonSet)
+    replicas: int | None  # of a CronJob, one job's; None: one for each node that its pods may run on (DaemonSet)
     pods: tuple[WorkloadPods, ...]
     rolling: Rolling | None = None  # how new replicas replace old ones; None: they don't, or node by node
+    may_overlap: bool = False  # a CronJob's: so many of its jobs as are due may run at once
+    is_suspended: bool = False  # a CronJob that starts no job until somebody resumes it
 
     @property
     def title(self) -> str:

@@ -92,7 +92,8 @@ class SubjectBuilder:
         self._templates: dict[ClaimKey, ClaimTemplate] = {
             (one.value.namespace, one.value.name): one.value for one in objects.templates
         }
-        self._workloads = tuple(placed.value for placed in objects.workloads)
+        # A suspended CronJob makes no pods; the jobs that it made before go on as their own.
+        self._workloads = tuple(placed.value for placed in objects.workloads if not placed.value.is_suspended)
         self._nodes = list_nodes(objects)
         self.left_out: dict[str, int] = {}
         self.unjudged: dict[str, tuple[str, ...]] = {}
@@ -151,7 +152,7 @@ class SubjectBuilder:
         owner_of = {workload.uid: workload.owners for workload in self._workloads if workload.uid}
         for workload in self._workloads:
             if any(owner in owner_of for owner in workload.owners):
-                continue  # a ReplicaSet of a Deployment that is here too
+                continue  # a ReplicaSet of a Deployment that is here too, or a Job of a CronJob
             built = [self.build_pod(group.template, owner=workload.name) for group in workload.pods]
             if not any(one.claims or one.problem for one in built):
                 continue

@@ -113,6 +113,8 @@ def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf])
             "a GPU is lost with its partitions, as addresses, names or counters tell them; the other devices of its "
             "node stay"
         )
+    if demand.overlapping:
+        yield f"one job at a time, though concurrencyPolicy Allow lets more run: {', '.join(demand.overlapping)}"
     for one in demand.workloads:
         if one.unjudged:
             yield f"{one.title} has {', '.join(one.unjudged)}, which are not looked at"

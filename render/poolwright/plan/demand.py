@@ -41,6 +41,7 @@ class Workload:
     shared: frozenset[ClaimKey] = frozenset()
     # What a pod goes by that isn't modelled (pod affinity, topology spread, ...), in words: its verdict is undecided.
     unjudged: tuple[str, ...] = ()
+    is_unbounded: bool = False  # it may have more replicas than are counted here, and how many isn't known
     turnover: Turnover | None = None  # None: its replicas aren't replaced by new ones, or node by node
     owner: tuple[str, str, str] | None = None  # kind, namespace and name; None: others' demand
     is_reservation: bool = False  # others' demand: counted, and no finding of its own
@@ -83,7 +84,8 @@ class Demand:
     held: tuple[Claim, ...] = ()  # claims with an allocation; nothing of it departs
     scenario: Scenario = "fresh"
     bystanders: tuple[Bystander, ...] = ()
-    unread: tuple[str, ...] = ()  # what else makes pods, of which nothing is known: `1 CronJob`
+    unread: tuple[str, ...] = ()  # what else makes pods, of which nothing is known: `1 ReplicationController`
+    overlapping: tuple[str, ...] = ()  # titles of CronJobs of which one job is counted, though more may run at once
     sources: Sources = field(default_factory=Sources)  # where it is written; no verdict follows from it
 
     def build_allocator(self, order: DeviceOrder = None) -> Allocator:

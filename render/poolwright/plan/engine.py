@@ -40,7 +40,9 @@ def judge_context(context: Context) -> Judgement:
     verdicts: dict[int, Verdict] = {}
     shortfall = exactly(0)
     parts: list[Part] = []
+    rivals: dict[int, Sequence[int]] = {}
     for members in split(context):
+        rivals.update(dict.fromkeys(members, members))
         failing = {at: errors for at in members if (errors := _find_errors(context, at, members))}
         verdicts.update({at: _judge_error(context, at, errors) for at, errors in failing.items()})
         # Of a group that never runs, the pods that can be placed still compete.
@@ -54,7 +56,7 @@ def judge_context(context: Context) -> Judgement:
         verdicts = {**part.verdicts, **verdicts}
         shortfall = Count(shortfall.least + part.shortfall.least, shortfall.most + part.shortfall.most)
     return Judgement(
-        verdicts=tuple(_set_aside(context, at, verdicts[at]) for at in range(len(demand.workloads))),
+        verdicts=tuple(_set_aside(context, at, rivals[at], verdicts[at]) for at in range(len(demand.workloads))),
         demanded=sum(workload.replicas for workload in demand.workloads),
         shortfall=shortfall,
         over_demanded=tuple(contest for part in parts for contest in part.over_demanded),
@@ -73,7 +75,7 @@ def judge_one(context: Context, members: Sequence[int], at: int) -> Verdict:
         return _judge_error(context, at, failing[at])
     rest = [other for other in members if other not in failing or context.demand.workloads[other].is_group]
     part = judge_singles(context, rest, at) if is_plain(context, rest) else judge_mixed(context, rest, at)
-    verdict = _set_aside(context, at, part.verdicts[at])
+    verdict = _set_aside(context, at, members, part.verdicts[at])
     tight = {workload for workload, _ in discharge(context).tight}
     if tight.isdisjoint(members):
         return verdict
@@ -162,8 +164,15 @@ def _judge_error(context: Context, at: int, errors: tuple[str, ...]) -> Verdict:
     )
 
 
-def _set_aside(context: Context, at: int, verdict: Verdict) -> Verdict:
-    """A verdict that what isn't modelled may change. That more devices can't be had stays proven."""
+def _set_aside(context: Context, at: int, members: Sequence[int], verdict: Verdict) -> Verdict:
+    """A verdict that what isn't modelled may change. That more devices can't be had stays proven.
+
+    members: those that it competes with, itself among them.
+    """
+    others = [context.demand.workloads[other] for other in members if other != at]
+    crowd = tuple(f"how much {one.title} takes of its devices isn't known" for one in others if one.is_unbounded)
+    if crowd and verdict.word != "error":
+        verdict = _crowd(verdict, crowd)
     risks = [shape.risk for shape in context.shapes[at] if shape.risk]
     reasons = (*context.demand.workloads[at].unjudged, *dict.fromkeys(risks))
     if not reasons or verdict.word == "error":
@@ -181,4 +190,16 @@ def _set_aside(context: Context, at: int, verdict: Verdict) -> Verdict:
         headroom_always=None,
         headroom_best=None,
         reasons=(*reasons, *verdict.reasons),
+    )
+
+
+def _crowd(verdict: Verdict, reasons: tuple[str, ...]) -> Verdict:
+    """A verdict among others of which more may come: orders stay what they are, a proof that all fit doesn't."""
+    return replace(
+        verdict,
+        word="undecided" if verdict.word == "always-fits" else verdict.word,
+        always=Count(0, verdict.always.most),
+        headroom_always=None,
+        headroom_best=None,
+        reasons=(*verdict.reasons, *reasons),
     )

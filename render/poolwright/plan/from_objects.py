@@ -6,6 +6,7 @@ tolerations.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -24,7 +25,8 @@ from poolwright.plan.demand import Bystander, Demand, Scenario, Turnover, Worklo
 from poolwright.plan.sources import Sources
 from poolwright.specs.finding import Finding
 
-_OTHER_MAKERS: Final = ("CronJob", "ReplicationController")
+_OTHER_MAKERS: Final = ("ReplicationController",)
+_OVERLAP: Final = "concurrencyPolicy Allow (several jobs may run at once)"
 _TOLERATED_BY_DAEMONS: Final = tuple(
     f"node.kubernetes.io/{name}"
     for name in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
@@ -85,9 +87,9 @@ def build_demand(
         for placed in objects.workloads
         if (workload := _build_workload(placed.value, builder, shared, peaks, nodes)) is not None
     ]
-    workloads += [_build_reservation(one) for one in reservations]
+    workloads = _tell_apart(workloads)
     return Demand(
-        workloads=tuple(workloads),
+        workloads=(*workloads, *(_build_reservation(one) for one in reservations)),
         nodes=nodes,
         slices=tuple(slices),
         classes={placed.value.name: placed.value for placed in objects.classes},
@@ -97,6 +99,7 @@ def build_demand(
         sources=sources or Sources(),
         bystanders=tuple(one for placed in objects.workloads for one in _list_bystanders(placed.value, builder)),
         unread=tuple(_list_unread(objects)),
+        overlapping=tuple(_list_overlapping(objects, workloads)),
     )
 
 
@@ -121,18 +124,43 @@ def _build_workload(
         replicas, pods = 1, [bound for pod in pods for bound in _bind_to_nodes(pod, nodes)]
         if not pods:
             return None
-    peak = peaks.get((given.namespace, given.name), _build_peak(given, replicas))
+    peak = _build_peak(given, replicas)
+    if given.kind != "CronJob":  # which may be called after a placement, and is none
+        peak = peaks.get((given.namespace, given.name), peak)
+    claims = frozenset(claim_key(claim) for pod in pods for claim in pod.claims)
+    is_unbounded = given.may_overlap and not claims <= shared
     return Workload(
         title=f"{given.namespace}/{given.name}",
         replicas=peak.replicas,
         minimum=peak.minimum,
         pods=tuple(pods),
-        shared=frozenset(claim_key(claim) for pod in pods for claim in pod.claims if claim_key(claim) in shared),
-        unjudged=tuple(dict.fromkeys(unjudged)),
+        shared=claims & shared,
+        unjudged=(*dict.fromkeys(unjudged), *([_OVERLAP] if is_unbounded else ())),
+        is_unbounded=is_unbounded,
         turnover=_build_turnover(given, peak),
         owner=(given.kind, given.namespace, given.name),
         origin=peak.origin,
     )
+
+
+def _tell_apart(workloads: Sequence[Workload]) -> list[Workload]:
+    """The same, where a CronJob of another workload's name has its kind in its title."""
+    counts = Counter(one.title for one in workloads)
+    return [
+        replace(one, title=f"{one.title} (CronJob)")
+        if one.owner is not None and one.owner[0] == "CronJob" and counts[one.title] > 1
+        else one
+        for one in workloads
+    ]
+
+
+def _list_overlapping(objects: ClusterObjects, workloads: Iterable[Workload]) -> Iterator[str]:
+    """The CronJobs that are counted as one job of each, because none of their pods claims devices of its own."""
+    unbounded = {one.owner for one in workloads if one.is_unbounded}
+    for placed in objects.workloads:
+        given = placed.value
+        if given.may_overlap and (given.kind, given.namespace, given.name) not in unbounded:
+            yield given.title
 
 
 def _bind_to_nodes(pod: Subject, nodes: Sequence[Node]) -> Iterator[Subject]:

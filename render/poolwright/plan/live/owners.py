@@ -5,7 +5,8 @@ are there, then the names that controllers give to what they make. A pod that no
 with a unit's labels.
 
 Source: kubernetes/kubernetes pkg/controller/deployment (a ReplicaSet is called after its Deployment and the hash in
-its pods' label); kubernetes-sigs/lws pkg/controllers (a group's StatefulSets and the labels of its pods).
+its pods' label) and pkg/controller/cronjob getJobName; kubernetes-sigs/lws pkg/controllers (a group's StatefulSets and
+the labels of its pods).
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ class Owners:
             of = pod.labels[SET_LABEL]
             is_own = name in (of, f"{of}-{pod.labels.get(GROUP_LABEL)}")
             keys += [("LeaderWorkerSet", pod.namespace, of)] if is_own else []
+        elif kind == "Job":  # a CronJob calls its own after the minute at which each is due
+            of, _, minute = name.rpartition("-")
+            keys += [("CronJob", pod.namespace, of)] if _is_number(minute) else []
         return next((key for key in keys if key in self._judged), None)
 
     def _find_top(self, pod: Pod) -> tuple[str, str]:

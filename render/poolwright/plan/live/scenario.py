@@ -64,11 +64,11 @@ def build_live(objects: ClusterObjects, fresh: Demand, snapshot: Snapshot) -> Li
     users = {claim_key(claim) for found in seats.values() for _, one in found for claim in one.subject.claims}
     others = [claim for claim in held if claim_key(claim) not in users]
     claims = {claim_key(claim): claim for claim in _list_claims(snapshot.objects)}
-    given = {f"{one.namespace}/{one.name}": one for one in _list_workloads(objects)}
+    given = {key_of(one): one for one in _list_workloads(objects)}
     observed = tuple(
-        build_observed(_name_claims(one, claims), given[one.title], seats.get(key_of(given[one.title]), ()))
+        build_observed(_name_claims(one, claims), given[one.owner], seats.get(one.owner, ()))
         for one in fresh.workloads
-        if not one.is_reservation
+        if one.owner is not None
     )
     rests = [found for one in observed for found in _list_rests(one)]
     reserved = list(reduce_reservations([one for one in fresh.workloads if one.is_reservation], others))
@@ -101,8 +101,8 @@ def _sort_pods(
     objects: ClusterObjects, fresh: Demand, observed: ClusterObjects
 ) -> tuple[dict[WorkloadKey, list[tuple[Seat, LivePod]]], list[LivePod]]:
     """The pods that haven't ended, by the workload that made them, and all others; by name."""
-    titles = {one.title for one in fresh.workloads}
-    judged = [one for one in _list_workloads(objects) if f"{one.namespace}/{one.name}" in titles]
+    keys = {one.owner for one in fresh.workloads}
+    judged = [one for one in _list_workloads(objects) if key_of(one) in keys]
     owners = Owners(judged, _list_workloads(observed))
     builder = SubjectBuilder(observed, fresh.features, {})
     seats: dict[WorkloadKey, list[tuple[Seat, LivePod]]] = {}
