@@ -81,6 +81,19 @@ specs/placements.yaml:22:9: warning: no captured node is in zone "east-c"  [zone
             "",
         ),
     ),
+    "a-capture-that-failed-is-a-no": (
+        {**read_small_fleet(), "inventory/east.yaml": b""},
+        Ran(
+            1,
+            """\
+inventory/east.yaml: there is no object in it  [inventory-empty]
+  why  what was to capture the cluster most likely failed, and nothing would be compared with its devices \
+(poolwright.dev/v1alpha1)
+  fix  capture it again: kubectl get nodes,resourceslices -o yaml; or remove the file
+""",
+            "",
+        ),
+    ),
     "no-project-is-no-answer": ({"specs/a.yaml": b""}, Ran(2, NO_PROJECT, "")),
 }
 

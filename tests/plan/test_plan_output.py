@@ -10,12 +10,16 @@ import jsonschema_rs
 import pytest
 
 from fleet import FLEET, ROOT, copy_fleet
+from poolwright.catalog.inventory import parse_inventory
+from poolwright.cli.plan_case import check_nodes, load_for_plan
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json, render_rollouts
 from poolwright.plan.report.words import say_counts
 from poolwright.plan.verdict import Count, Move, Verdict, Witness, Word, exactly
 from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.rollout import Rollout
+from poolwright.specs.document import parse_documents
+from poolwright.specs.finding import SpecError
 from run_poolwright import run
 
 COUNTS: dict[str, tuple[Word, Count, Count, str]] = {
@@ -301,3 +305,53 @@ def test_an_unknown_cluster() -> None:
     ran = run("plan", "--project", str(FLEET), "--cluster", "west", folder=ROOT)
     assert (ran.code, ran.stdout) == (2, "")
     assert ran.stderr == "poolwright: --cluster: there is no such cluster; known: east, lab, lab-alpha\n"
+
+
+SLICE = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s}
+spec:
+  driver: gpu.nvidia.com
+  SCOPE
+  pool: {name: gpu-h100-a, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}]
+"""
+CAPTURES = {
+    "nothing": (
+        "",
+        """\
+inventory/east.yaml: there is no object in it  [inventory-empty]
+  why  what was to capture the cluster most likely failed, and nothing would be compared with its devices \
+(poolwright.dev/v1alpha1)
+  fix  capture it again: kubectl get nodes,resourceslices -o yaml; or remove the file
+""",
+    ),
+    # Planned nodes make no difference: the captured devices are on none of them.
+    "devices-without-nodes": (
+        SLICE.replace("SCOPE", "nodeName: gpu-h100-a"),
+        """\
+inventory/east.yaml: there are ResourceSlices in it (1), and no Node  [inventory-nodeless]
+  why  pods are placed on nodes: without them no pod would fit anywhere, whatever devices there are (poolwright plan)
+  fix  capture both: kubectl get nodes,resourceslices -o yaml
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("capture", "said"), CAPTURES.values(), ids=CAPTURES)
+def test_a_capture_that_is_not_whole_is_no_answer(capture: str, said: str, tmp_path: Path) -> None:
+    copy_fleet(tmp_path)
+    (tmp_path / "fleet" / "inventory" / "east.yaml").write_text(capture, encoding="utf-8")
+    asked = ("plan", "--project", str(tmp_path / "fleet"), "--cluster", "east")
+    ran = run(*asked, folder=ROOT)
+    assert (ran.code, ran.stdout, ran.stderr) == (2, "", said)
+
+
+def test_devices_of_all_nodes_need_no_captured_one() -> None:
+    """Where nodes are planned; without those there is nothing to place pods on either."""
+    given = load_for_plan(str(FLEET)).build_case("east")
+    slices = parse_inventory(parse_documents(SLICE.replace("SCOPE", "allNodes: true").encode(), "i.yaml"), "i.yaml")
+    check_nodes(replace(given, inventory=slices))
+    with pytest.raises(SpecError, match="inventory-nodeless"):
+        check_nodes(replace(given, inventory=slices, cluster=replace(given.cluster, nodes=())))

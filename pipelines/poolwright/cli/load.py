@@ -93,12 +93,27 @@ def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
         try:
             check_values(files[path], path, most=MAX_INVENTORY_VALUES)
             documents = parse_documents(files[path], path, max_bytes=MAX_INVENTORY_BYTES)
+            if not documents:
+                problems.append(_empty(path))
+                continue
             inventories[cluster.name] = parse_inventory(documents, path)
         except SpecError as error:
             problems += error.findings
     if problems:
         raise SpecError(problems)
     return inventories
+
+
+def _empty(path: str) -> Finding:
+    return Finding(
+        code="inventory-empty",
+        severity="error",
+        place=Place(path),
+        what="there is no object in it",
+        why="what was to capture the cluster most likely failed, and nothing would be compared with its devices",
+        rule="poolwright.dev/v1alpha1",
+        fix="capture it again: kubectl get nodes,resourceslices -o yaml; or remove the file",
+    )
 
 
 def _missing(place: Place, cluster: str, path: str) -> Finding:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from poolwright.cli.live import SnapshotError, judge_live_files
 from poolwright.cli.output import say, tell
-from poolwright.cli.plan_case import LoadedForPlan, PlanCase, load_for_plan
+from poolwright.cli.plan_case import LoadedForPlan, PlanCase, check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.engine import judge
@@ -98,6 +98,7 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
     progress.tell(f"judging {count_of(len(case.demand.workloads), 'workload')}")
     if options.live:
         return judge_live_files(options.live, case.objects, case.cluster, case.inventory)
+    check_nodes(case)
     demand = add_replicas(case.demand, added)
     judgement = judge(demand)
     asked = tuple(dict.fromkeys(options.losses))

@@ -20,7 +20,8 @@ from poolwright.plan.from_objects import build_demand
 from poolwright.plan.what_if.additions import Target
 from poolwright.plan.what_if.class_choices import ClassChoice, list_class_choices
 from poolwright.plan.what_if.gates import Rollback, roll_back
-from poolwright.specs.finding import SpecError
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.place import Place
 from poolwright.specs.resolve import ResolvedCluster, resolve_cluster
 
 
@@ -98,6 +99,29 @@ def load_for_plan(folder: str) -> LoadedForPlan:
     if errors:
         raise SpecError(errors)
     return LoadedForPlan(project=loaded, inventories=inventories)
+
+
+def check_nodes(case: PlanCase) -> None:
+    """Refuse a capture with devices and without the nodes that they are on; one that runs brings its own.
+
+    Raises: SpecError if it has slices and no Node, unless the slices are of no node and others are planned.
+    """
+    inventory = case.inventory
+    if inventory is None or inventory.nodes or not inventory.slices:
+        return
+    places = [one.placement for one in inventory.slices] + [device.placement for device in inventory.devices]
+    if case.cluster.nodes and all(one is None or one.node_name is None for one in places):
+        return
+    finding = Finding(
+        code="inventory-nodeless",
+        severity="error",
+        place=Place(inventory.file),
+        what=f"there are ResourceSlices in it ({len(inventory.slices)}), and no Node",
+        why="pods are placed on nodes: without them no pod would fit anywhere, whatever devices there are",
+        rule="poolwright plan",
+        fix="capture both: kubectl get nodes,resourceslices -o yaml",
+    )
+    raise SpecError([finding])
 
 
 def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -> PlanCase:

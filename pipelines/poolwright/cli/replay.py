@@ -8,7 +8,7 @@ from typing import Final
 
 from poolwright.cli.output import say, tell
 from poolwright.cli.plan import Format, refuse
-from poolwright.cli.plan_case import load_for_plan
+from poolwright.cli.plan_case import check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
 from poolwright.plan.recheck import Recheck, check_same_cluster, recheck
 from poolwright.plan.recorded import MAX_BYTES, parse_recorded
@@ -38,7 +38,10 @@ def run_replay(project: str, cluster: str | None, form: Format, file: str) -> in
     known = {one.name for one in asked} & set(given.clusters)
     with Progress() as progress:
         progress.tell("reading what is built")
-        demands = {one: given.build_case(one).demand for one in given.clusters if one in known}
+        cases = {one: given.build_case(one) for one in given.clusters if one in known}
+        for case in cases.values():
+            check_nodes(case)
+        demands = {one: case.demand for one, case in cases.items()}
         check_same_cluster(demands, given.clusters, asked, name)
         rechecks: dict[str, tuple[Recheck, ...]] = {}
         for one in asked:

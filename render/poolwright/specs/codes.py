@@ -248,6 +248,13 @@ CODES: Final[dict[str, str]] = {
     ),
     "init-exists": ("`poolwright init` would overwrite a file. It never does."),
     "invalid-value": ("A text isn't what its field's format says. The fix shows the format and an example."),
+    "inventory-empty": (
+        "A file that was to hold a cluster's Nodes and ResourceSlices holds no object; what was to capture them most "
+        "likely failed."
+    ),
+    "inventory-nodeless": (
+        "A capture has ResourceSlices and no Node, so that `plan` would say of every pod that it fits nowhere."
+    ),
     "inventory-unreadable": ("Captured Nodes or ResourceSlices aren't what `kubectl get -o yaml` prints."),
     "isolation-weaker": (
         "A class gives less of a device than the envelope's isolation asks for (a partition or a share), and the "
