@@ -393,3 +393,15 @@ def test_groups_alone(name: str, *, searches: bool, monkeypatch: pytest.MonkeyPa
     found = judge(replace(demand, workloads=(Workload(title="w", replicas=replicas, pods=group(*sizes)),)))
     (one,) = found.verdicts
     assert (one.word, str(one.always.least), str(one.at_best)) == said
+
+
+def test_a_group_whose_pods_ask_for_the_same_and_share_it_or_not() -> None:
+    """Its leader has a device of its own, and its workers have one together: three serve two replicas."""
+    request = ClaimRequest(name="r", exactly=Request(name="r", class_name="any"))
+    own = Claim(namespace="t", name="own", requests=(request,))
+    together = replace(own, name="together")
+    pods = (pod_of("leader", own), pod_of("worker", together))
+    one = Workload(title="w", replicas=2, pods=pods, shared=frozenset({("t", "together")}))
+    demand = demand_of(World(((0, 1, 2),), ()))
+    (found,) = judge(replace(demand, workloads=(one,))).verdicts
+    assert (found.word, str(found.always), str(found.at_best)) == ("undecided", "0-2", "2")

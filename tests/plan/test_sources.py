@@ -78,7 +78,7 @@ REASONS: dict[str, tuple[Demand, tuple[str, str] | None]] = {
     "taint-of-a-captured-node": (taint(demand_of(ONE_NODE)), ("n0: the node has the taint", "inventory/a.yaml")),
     "attribute-that-differs": (
         demand_of(World(((0, 1),), (Want(1, (BOTH,), 2, "x"),), VALUES)),
-        ("matchAttribute x.dev/x over r can't be met", str(LINE)),
+        ("matchAttribute x.dev/x can't be met", str(LINE)),
     ),
 }
 

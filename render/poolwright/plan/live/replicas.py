@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolwright.allocation.pod import Pod, PodClaim
 from poolwright.allocation.pod import Workload as GivenWorkload
 from poolwright.allocation.subject import Subject
-from poolwright.plan.demand import Workload
+from poolwright.plan.demand import Workload, find_pinned
 from poolwright.plan.live.owners import Seat
 
 
@@ -83,7 +83,22 @@ def build_observed(workload: Workload, given: GivenWorkload, seats: Iterable[tup
     seats: its pods that haven't ended, each at its place, in the order of their names.
     """
     seats = list(seats)
+    if given.replicas is None:
+        return _observe_daemons(workload, given, [one for _, one in seats])
     templates = [group.template for group in given.pods for _ in range(group.count)]
+    return _observe(workload, templates, seats)
+
+
+def _observe_daemons(workload: Workload, given: GivenWorkload, pods: Iterable[LivePod]) -> Observed:
+    """A DaemonSet is one replica with a pod for each node: it runs when all of them do."""
+    places = {find_pinned(pod): at for at, pod in enumerate(workload.pods)}
+    nodes = [(one.pod.node_name or find_pinned(one.subject), one) for one in pods]
+    seats = [((given.name, places[node]), one) for node, one in nodes if node in places]
+    return _observe(workload, [given.pods[0].template] * len(workload.pods), seats)
+
+
+def _observe(workload: Workload, templates: list[Pod], seats: Sequence[tuple[Seat, LivePod]]) -> Observed:
+    """templates: by place in a replica."""
     replicas: dict[str, dict[int, LivePod]] = {}
     for (name, place), one in seats:
         if not one.pod.is_deleted:

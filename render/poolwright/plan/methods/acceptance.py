@@ -127,7 +127,9 @@ class Acceptance:
     def shape(self, workload: Workload, pod: Subject) -> Shape:
         """The shape of a workload's pod."""
         requests = sorted(count_requests(pod).items()) if self.supply.is_known else []
-        key = repr((pod.need_key, sorted(workload.shared), pod.problem, requests))
+        # Which of its claims are shared, too: pods of a group may ask for the same, one of them for itself alone.
+        shared = [claim_key(claim) for claim in pod.claims if claim_key(claim) in workload.shared]
+        key = repr((pod.need_key, [claim_key(claim) in shared for claim in pod.claims], shared, pod.problem, requests))
         found = self._shapes.get(key)
         if found is None:
             found = self._shapes[key] = self._build_shape(key, workload, pod)
