@@ -22,7 +22,7 @@ from live_objects import (
     replica,
 )
 
-from given_cluster import GPU, WHOLE, Json, as_file, build, claim, exactly, gpu, holds, pod, slice_of, template
+from given_cluster import GPU, WHOLE, Json, as_file, build, claim, exactly, gpu, holds, node, pod, slice_of, template
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.plan.from_objects import Peak, Reservation, build_demand
 from poolwright.plan.live.restart import Restarts, judge_restarts
@@ -303,3 +303,21 @@ def test_pods_of_a_cron_job_whose_jobs_were_not_captured(job: str, strangers: in
     nightly = build("CronJob", "nightly", spec=spec, api="batch/v1", namespace="chat")
     found = live(*replica(0, owner=owned("Job", job)), applied=(WHOLE, TEMPLATE, nightly), peaks={})
     assert (len(found.workloads[0].running), found.strangers) == (1 - strangers, strangers)
+
+
+def test_a_daemon_set_runs_when_each_of_its_pods_does() -> None:
+    """The one on node-a runs; on node-b somebody else has the device, and the DaemonSet's pod there waits."""
+    daemons = {"kind": "DaemonSet", "name": "a", "uid": "uid-a", "apiVersion": "apps/v1", "controller": True}
+    first = pod_with("a-x", {"ownerReferences": [daemons]}, "gpu-0")
+    other = pod_with("other", {}, "gpu-0", node_name="node-b")
+    other[0]["status"]["allocation"]["devices"]["results"][0]["pool"] = "node-b"
+    applied = deployment(kind="DaemonSet")
+    del applied["spec"]["replicas"]
+    nodes = [node("node-a"), node("node-b"), slice_of("node-a", gpu(0)), slice_of("node-b", gpu(0))]
+    snapshot = observe(*first, *other, cluster=nodes)
+    built = parse_objects(parse_documents(as_file((WHOLE, TEMPLATE, applied)), "applied.json"))
+    fresh = build_demand(built, FEATURES, nodes=snapshot.cluster.nodes, slices=snapshot.cluster.slices, peaks={})
+    found = build_live(built, fresh, snapshot)
+    assert [(len(one.running), one.to_place) for one in found.workloads] == [(0, 1)]
+    (verdict,) = judge_live(found).verdicts
+    assert (verdict.word, verdict.at_best) == ("unsatisfied", count(0))
