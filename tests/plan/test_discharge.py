@@ -285,6 +285,7 @@ def test_witnesses_come_true_again_on_nodes_that_have_as_much() -> None:
     demand = VERDICTS["others-may-take-it"][0]
     recorded = RecordedCluster(
         name="c",
+        kubernetes="1.36",
         scenario="fresh",
         workloads=("w0", "w1"),
         witnesses=tuple(

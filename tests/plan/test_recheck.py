@@ -26,7 +26,7 @@ DRAWN = {"singles": draw_singles, "mixed": draw_mixed, "partitions": draw_partit
 
 def record(demand: Demand, *witnesses: RecordedWitness) -> RecordedCluster:
     titles = tuple(one.title for one in demand.workloads)
-    return RecordedCluster(name="c", scenario="fresh", workloads=titles, witnesses=witnesses)
+    return RecordedCluster(name="c", kubernetes="1.36", scenario="fresh", workloads=titles, witnesses=witnesses)
 
 
 def list_recorded(demand: Demand) -> list[RecordedWitness]:

@@ -51,6 +51,7 @@ def test_what_is_read() -> None:
     (found,) = parse_recorded(print_plan().encode(), "plan.json")
     assert found == RecordedCluster(
         name="c",
+        kubernetes="1.37",
         scenario="fresh",
         workloads=("t/w",),
         witnesses=(RecordedWitness(workloads=("t/w",), role="worst", replicas=1, witness=WITNESS),),

@@ -134,6 +134,33 @@ def test_a_plan_of_another_scenario(printed: Path, tmp_path: Path) -> None:
     assert ran.stderr.splitlines()[0] == f"{other}: {said}  [plan-of-another]"
 
 
+@pytest.mark.parametrize("asked", [(), ("--cluster", "lab")])
+def test_a_plan_of_a_cluster_that_runs(printed: Path, asked: tuple[str, ...], tmp_path: Path) -> None:
+    document = json.loads(printed.read_text(encoding="utf-8"))
+    document["clusters"] = [{**one, "scenario": "live"} for one in document["clusters"] if one["name"] == "lab"]
+    live = tmp_path / "live.json"
+    live.write_text(json.dumps(document), encoding="utf-8")
+    ran = replay(live, *asked)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert ran.stderr.splitlines() == [
+        f'{live}: it was made with --live: cluster "lab"; plans of a cluster that runs can\'t be replayed'
+        "  [plan-of-another]",
+        "  why  what is held there decides too, and is neither in the plan nor in the project "
+        "(poolwright plan --replay)",
+        "  fix  make one of the cluster as it starts, without --live: poolwright plan --format json",
+    ]
+
+
+def test_a_plan_for_another_version_of_kubernetes(printed: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    text = printed.read_text(encoding="utf-8").replace('"kubernetes": "1.36"', '"kubernetes": "1.35"')
+    other.write_text(text, encoding="utf-8")
+    ran = replay(other, "--cluster", "lab")
+    assert ran.stdout == "lab: the plan has no witness\n  made for Kubernetes 1.35, judged with 1.36\n"
+    (cluster,) = json.loads(replay(other, "--cluster", "lab", "--format", "json").stdout)["clusters"]
+    assert cluster == {"name": "lab", "madeFor": "1.35", "judgedWith": "1.36", "witnesses": []}
+
+
 def test_what_is_no_plan(printed: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
     for path, line in (

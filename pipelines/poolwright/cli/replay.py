@@ -10,7 +10,7 @@ from poolwright.cli.output import say, tell
 from poolwright.cli.plan import Format, refuse
 from poolwright.cli.plan_case import check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
-from poolwright.plan.recheck import Recheck, check_same_cluster, recheck
+from poolwright.plan.recheck import Rechecked, check_fresh, check_same_cluster, recheck_cluster
 from poolwright.plan.recorded import MAX_BYTES, parse_recorded
 from poolwright.plan.report.replay_json import render_replay_json
 from poolwright.plan.report.replay_text import render_replay_text
@@ -35,6 +35,7 @@ def run_replay(project: str, cluster: str | None, form: Format, file: str) -> in
     asked = [one for one in recorded if cluster in (None, one.name)]
     if not asked:
         return refuse("--replay", f"the plan has no cluster {cluster or ''}".rstrip())
+    check_fresh(asked, name)
     known = {one.name for one in asked} & set(given.clusters)
     with Progress() as progress:
         progress.tell("reading what is built")
@@ -43,16 +44,16 @@ def run_replay(project: str, cluster: str | None, form: Format, file: str) -> in
             check_nodes(case)
         demands = {one: case.demand for one, case in cases.items()}
         check_same_cluster(demands, given.clusters, asked, name)
-        rechecks: dict[str, tuple[Recheck, ...]] = {}
+        rechecked: list[Rechecked] = []
         for one in asked:
             progress.tell(f"{one.name}: carrying out {count_of(len(one.witnesses), 'order')}")
-            rechecks[one.name] = recheck(demands[one.name], one)
+            rechecked.append(recheck_cluster(demands[one.name], one))
     if form == "json":
-        say(render_replay_json(rechecks))
+        say(render_replay_json(rechecked))
     else:
-        for line in render_replay_text(rechecks):
+        for line in render_replay_text(rechecked):
             tell(line)
-    return int(any(one.problem for found in rechecks.values() for one in found))
+    return int(any(one.problem for found in rechecked for one in found.rechecks))
 
 
 def _read(file: str, name: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from poolwright.allocation.allocator import Allocator
@@ -12,7 +12,7 @@ from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.free_placement import FreePlacement
 from poolwright.plan.recorded import RecordedCluster, RecordedWitness
 from poolwright.plan.replay import Replay
-from poolwright.plan.report.words import count_of
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.supply import Supply
 from poolwright.plan.verdict import Move
 from poolwright.specs.finding import Finding, SpecError
@@ -40,6 +40,26 @@ class Recheck:
     done: int  # moves that were carried out as told, the first ones
     end: End | None = None  # None: the moves didn't get there
     problem: str = ""  # what came otherwise; empty: everything came as told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rechecked:
+    """What came of a cluster's witnesses."""
+
+    name: str
+    made_for: str  # the version of Kubernetes, by the plan
+    judged_with: str  # the one that the cluster has now
+    rechecks: tuple[Recheck, ...]  # in the plan's order
+
+
+def recheck_cluster(demand: Demand, recorded: RecordedCluster) -> Rechecked:
+    """Carry out a cluster's witnesses: see `recheck`."""
+    return Rechecked(
+        name=recorded.name,
+        made_for=recorded.kubernetes,
+        judged_with=demand.features.minor,
+        rechecks=recheck(demand, recorded),
+    )
 
 
 def recheck(demand: Demand, recorded: RecordedCluster) -> tuple[Recheck, ...]:
@@ -75,6 +95,19 @@ def check_same_cluster(
             problems += [_refuse(file, f"{one.name} {said}") for said in _list_differences(demand, one)]
     if problems:
         raise SpecError(problems)
+
+
+def check_fresh(recorded: Sequence[RecordedCluster], file: str) -> None:
+    """Refuse plans of clusters that run: what is held there isn't in a plan, and projects don't have it.
+
+    Raises: SpecError that names such clusters.
+    """
+    if running := [one.name for one in recorded if one.scenario == "live"]:
+        which = "a cluster that runs" if len(running) == 1 else "clusters that run"
+        what = f"it was made with --live: {_list_names('cluster', running)}; plans of {which} can't be replayed"
+        why = "what is held there decides too, and is neither in the plan nor in the project"
+        fix = "make one of the cluster as it starts, without --live: poolwright plan --format json"
+        raise SpecError([replace(_refuse(file, what), why=why, fix=fix)])
 
 
 def _list_differences(demand: Demand, recorded: RecordedCluster) -> Iterable[str]:
@@ -122,7 +155,11 @@ def _compare_ends(demand: Demand, recorded: RecordedWitness, end: End) -> str:
     if replicas != recorded.replicas:
         return f"the workload has {count_of(replicas, 'replica')} at its peak now, and had {recorded.replicas}"
     if recorded.role == "best":
-        return "" if end.served == placed else f"{end.served} of its replicas are served, and the plan says {placed}"
+        return (
+            ""
+            if end.served == placed
+            else f"{end.served} of its replicas {verb_of(end.served, 'are')} served, and the plan says {placed}"
+        )
     if recorded.role == "rollout":
         return _compare_rollouts(workload, recorded, end)
     expected = replicas - placed
@@ -131,13 +168,18 @@ def _compare_ends(demand: Demand, recorded: RecordedWitness, end: End) -> str:
     if is_short and end.open_to:
         whose = "a pod of another replica" if workload.is_group else "another replica"
         return f"{whose} gets devices: {end.open_to}"
-    return f"{end.left_out} of its replicas are left out, and the plan says {expected}" if is_short else ""
+    return (
+        f"{end.left_out} of its replicas {verb_of(end.left_out, 'are')} left out, and the plan says {expected}"
+        if is_short
+        else ""
+    )
 
 
 def _compare_rollouts(workload: Workload, recorded: RecordedWitness, end: End) -> str:
     """A rollout is stuck when no further replica finds devices; of a group one that has a pod without."""
     if end.served != recorded.witness.placed:
-        return f"{end.served} of its replicas are in place, and the plan says {recorded.witness.placed}"
+        are = verb_of(end.served, "are")
+        return f"{end.served} of its replicas {are} in place, and the plan says {recorded.witness.placed}"
     if end.open_to and (not workload.is_group or not end.left_out):
         return f"a further replica gets devices: {end.open_to}"
     return "" if end.left_out else "all its replicas are in place"
@@ -147,9 +189,11 @@ def _compare_deadlocks(recorded: RecordedWitness, end: End) -> str:
     if end.part_open_to:
         return f"a pod that was missing gets devices: {end.part_open_to}"
     if end.holding != recorded.replicas:
-        return f"{end.holding} replicas hold a part and wait, and the plan says {recorded.replicas}"
+        do = "holds a part and waits" if end.holding == 1 else "hold a part and wait"
+        return f"{count_of(end.holding, 'replica')} {do}, and the plan says {recorded.replicas}"
     if end.served != recorded.witness.placed:
-        return f"{end.served} replicas are complete, and the plan says {recorded.witness.placed}"
+        served = f"{count_of(end.served, 'replica')} {verb_of(end.served, 'are')} complete"
+        return f"{served}, and the plan says {recorded.witness.placed}"
     return ""
 
 

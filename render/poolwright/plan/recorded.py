@@ -46,6 +46,7 @@ class RecordedCluster:
     """What a plan said of a cluster, as far as it can be replayed."""
 
     name: str
+    kubernetes: str  # the version that it was made for
     scenario: str
     workloads: tuple[str, ...]  # titles of those that verdicts are of, each once
     witnesses: tuple[RecordedWitness, ...]  # in the document's order
@@ -179,6 +180,7 @@ def _build_cluster(given: Mapping[str, Any], file: str) -> RecordedCluster:
     _check_once(titles, "workload", file)
     return RecordedCluster(
         name=given["name"],
+        kubernetes=given["kubernetes"],
         scenario=given["scenario"],
         workloads=tuple(titles),
         witnesses=tuple(

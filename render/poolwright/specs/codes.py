@@ -354,7 +354,7 @@ CODES: Final[dict[str, str]] = {
     ),
     "plan-of-another": (
         "A plan to be replayed names clusters, workloads or nodes that this project doesn't have, or was made for "
-        "another scenario."
+        "another scenario, as for a cluster that runs."
     ),
     "plan-unreadable": (
         "A file to be replayed isn't a plan as this version of `poolwright plan --format json` prints it."

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from poolwright.plan.recheck import Recheck
+from poolwright.plan.recheck import Recheck, Rechecked
 from poolwright.plan.report.plan_json import API_VERSION
 
 KIND: Final = "FitReplay"
 
 
-def render_replay_json(rechecks: Mapping[str, Sequence[Recheck]]) -> str:
+def render_replay_json(rechecked: Sequence[Rechecked]) -> str:
     """The document that `replay_schema` describes, in ASCII, ended by a line break. Texts are exact."""
-    clusters = [{"name": name, "witnesses": [_witness(one) for one in found]} for name, found in rechecks.items()]
+    clusters = [
+        {
+            "name": cluster.name,
+            "madeFor": cluster.made_for,
+            "judgedWith": cluster.judged_with,
+            "witnesses": [_witness(one) for one in cluster.rechecks],
+        }
+        for cluster in rechecked
+    ]
     return json.dumps({"apiVersion": API_VERSION, "kind": KIND, "clusters": clusters}, indent=2) + "\n"
 
 

@@ -24,6 +24,10 @@ def replay_schema() -> SchemaPart:
     """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
     cluster = {
         "name": build_text("Its name."),
+        "madeFor": build_text("The version of Kubernetes that the plan was made for."),
+        "judgedWith": build_text(
+            "The version that the cluster has now, by whose rules the witnesses were carried out."
+        ),
         "witnesses": build_list("By workload best and worst, then of rollouts, then of deadlocks.", _witness()),
     }
     return {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from poolwright.plan.recheck import End, Recheck
+from poolwright.plan.recheck import End, Recheck, Rechecked
 from poolwright.plan.recorded import RecordedWitness
 from poolwright.plan.report.words import count_of
 from poolwright.plan.verdict import Replays
@@ -17,20 +17,18 @@ _HOW: Final[dict[Replays, tuple[str, str, str]]] = {  # what it does, what it do
 }
 
 
-def render_replay_text(rechecks: Mapping[str, Sequence[Recheck]]) -> tuple[str, ...]:
-    """The lines, not escaped.
-
-    rechecks: by cluster, in the order of the document.
-    """
-    return tuple(line for name, found in rechecks.items() for line in _render_cluster(name, found))
+def render_replay_text(clusters: Sequence[Rechecked]) -> tuple[str, ...]:
+    """The lines, not escaped; clusters as they are given."""
+    return tuple(line for one in clusters for line in _render_cluster(one))
 
 
-def _render_cluster(name: str, found: Sequence[Recheck]) -> Iterator[str]:
-    if not found:
-        yield f"{name}: the plan has no witness"
-        return
+def _render_cluster(cluster: Rechecked) -> Iterator[str]:
+    found = cluster.rechecks
     same = sum(not one.problem for one in found)
-    yield f"{name}: witnesses that come to the same: {same} of {len(found)}"
+    said = f"witnesses that come to the same: {same} of {len(found)}" if found else "the plan has no witness"
+    yield f"{cluster.name}: {said}"
+    if cluster.made_for != cluster.judged_with:
+        yield f"  made for Kubernetes {cluster.made_for}, judged with {cluster.judged_with}"
     for one in found:
         yield f"  {one.recorded.title}, {one.recorded.role}: {say_recheck(one)}"
 

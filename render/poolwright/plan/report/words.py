@@ -54,3 +54,8 @@ def say_moves(witness: Witness) -> str:
 def count_of(number: int, what: str) -> str:
     """`1 node`, `2 nodes`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def verb_of(number: int, verb: str) -> str:
+    """What so many do, by the form for several: `keeps` of 1, `keep` of 2; `is` and `has` for `are` and `have`."""
+    return {"are": "is", "have": "has"}.get(verb, f"{verb}s") if number == 1 else verb
