@@ -67,7 +67,7 @@ def test_what_others_hold_leaves_no_room_for_the_surge() -> None:
         f"    releasing claim {CLAIM} (gpu-0, gpu-1, gpu-2, gpu-3) would make room: "
         "gpu-0, gpu-1, gpu-2, gpu-3 on h100-lab-a\n"
         "    releasing claim research/notebook-gpu (gpu-7) would make room: gpu-4, gpu-5, gpu-6, gpu-7 on h100-lab-a\n"
-        "  shortfall: at least 1 of 2 replicas stay without devices, whatever the order\n"
+        "  shortfall: at least 1 of 2 replicas stays without devices, whatever the order\n"
         f"{MODELLED}{DISCHARGED}{ASSUMED}\n",
         "",
     )

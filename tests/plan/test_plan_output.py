@@ -12,10 +12,13 @@ import pytest
 from fleet import FLEET, ROOT, copy_fleet
 from poolwright.catalog.inventory import parse_inventory
 from poolwright.cli.plan_case import check_nodes, load_for_plan
+from poolwright.plan.report.clearing import render_clearings
+from poolwright.plan.report.contests import render_contests
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json, render_rollouts
 from poolwright.plan.report.words import say_counts
-from poolwright.plan.verdict import Count, Move, Verdict, Witness, Word, exactly
+from poolwright.plan.verdict import Contest, Count, Judgement, Method, Move, Verdict, Witness, Word, exactly
+from poolwright.plan.what_if.clearing import Clearing
 from poolwright.plan.what_if.gang import GangDeadlock
 from poolwright.plan.what_if.rollout import Rollout
 from poolwright.specs.document import parse_documents
@@ -50,15 +53,73 @@ def test_json_is_what_the_schema_says() -> None:
     assert [one["name"] for one in document["clusters"]] == ["east", "lab", "lab-alpha"]
 
 
+CONTESTS: dict[str, tuple[Method, tuple[tuple[str, int], ...], int, int, str]] = {
+    "some-are-left-out": (
+        "single-device flow",
+        (("a", 6), ("b", 4)),
+        10,
+        8,
+        "10 claims compete for 8 devices: 2 stay unsatisfied, which ones depends on the order: 6 of a, 4 of b",
+    ),
+    "one-is": (
+        "single-device flow",
+        (("a", 2),),
+        2,
+        1,
+        "2 claims compete for 1 device: 1 stays unsatisfied, which one depends on the order: 2 of a",
+    ),
+    "no-device": ("single-device flow", (("a", 1),), 1, 0, "1 claim competes for 0 devices: 1 of a"),
+    # Other pods of the part take several devices: more than these may be left out.
+    "at-least": (
+        "bounds and witnesses",
+        (("a", 2), ("b", 1)),
+        3,
+        2,
+        "3 claims compete for 2 devices: at least 1 stays unsatisfied, which one depends on the order: 2 of a, 1 of b",
+    ),
+    "several-each": (
+        "bounds and witnesses",
+        (("a", 3),),
+        12,
+        8,
+        "pods that need 12 devices or more compete for 8: 3 of a",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTESTS)
+def test_contests(name: str) -> None:
+    method, pods, demanded, devices, said = CONTESTS[name]
+    verdicts = tuple(
+        Verdict(workload=title, word="undecided", replicas=count, always=exactly(0), at_best=exactly(0), method=method)
+        for title, count in pods
+    )
+    contest = Contest(pods=pods, demanded=demanded, devices=devices)
+    judgement = Judgement(verdicts=verdicts, demanded=demanded, shortfall=exactly(1), over_demanded=(contest,))
+    assert list(render_contests(judgement)) == [said]
+
+
+def test_who_is_short_is_named_first() -> None:
+    """So that nobody of the contest hides behind those of the same part that have room enough."""
+    clearing = Clearing(workloads=("a", "b", "c", "d", "e"), shortfall=exactly(1), reasons=("why",))
+    contest = Contest(pods=(("c", 2), ("e", 1)), demanded=3, devices=2)
+    assert list(render_clearings((clearing,), (contest,))) == [
+        "shortfall of c, e, a and 2 more: nothing was found that clears it",
+        "  why",
+    ]
+
+
 def test_what_is_lost_alike_stands_together() -> None:
     """Two replicas of four on a node of eight: without one device, one of them has no room; without the node, both."""
     asked = ("plan", "--project", str(FLEET), "--cluster", "lab", "--loss", "device", "--loss", "node")
     ran = run(*asked, folder=ROOT)
     assert (ran.code, ran.stderr) == (0, "")
     devices = ", ".join(f"gpu.nvidia.com/h100-0/gpu-{number}" for number in range(3))
-    assert [line for line in ran.stdout.splitlines() if line.startswith("  without") or "->" in line] == [
+    starts = ("  without", "    chat", "      there")
+    assert [line for line in ran.stdout.splitlines() if line.startswith(starts)] == [
         f"  without device {devices} or another of 8: at least 1 replica without devices, whatever the order",
         "    chat/chat-70b  2/2 -> at most 1/2  unsatisfied",
+        "      there is room for 1 replica of it at most, with nobody else there",
         "  without node h100-0: at least 2 replicas without devices, whatever the order",
         "    chat/chat-70b  2/2 -> at most 0/2  unsatisfied",
     ]
@@ -154,11 +215,12 @@ def test_what_mends_is_said_below_the_row(name: str, tmp_path: Path) -> None:
         file.write_text(text.replace(old, new), encoding="utf-8")
     ran = run("plan", "--project", str(tmp_path / "fleet"), "--cluster", "lab", folder=ROOT)
     assert (ran.code, ran.stderr) == (1, "")
-    assert ran.stdout.splitlines()[1:5] == [
+    assert ran.stdout.splitlines()[1:6] == [
         "  chat/chat-70b  at most 2/3  unsatisfied  (specs/placements/lab.yaml:2:1)",
+        "    there is room for 2 replicas of it at most, with nobody else there",
         "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
         f"    mended by: one replica less at the peak{below} -> 2/2 always-fits (devices)",
-        "  shortfall: at least 1 of 3 replicas stay without devices, whatever the order",
+        "  shortfall: at least 1 of 3 replicas stays without devices, whatever the order",
     ]
     assert "hardware that would mend a verdict is as what it is like, and nobody else's\n" in ran.stdout
 

@@ -81,11 +81,13 @@ AT_LEAST, AT_MOST = 'placement "w0" at minReplicas', 'placement "w0" at maxRepli
 
 
 def left(count: int, total: int) -> str:
-    return f"some order leaves it with {count} of {total} replicas"
+    return f"some order leaves it with {count} of {total} replica{'' if total == 1 else 's'}"
 
 
 def never(count: int, total: int) -> str:
-    return f"at most {count} of {total} replicas find devices, in every order"
+    if not count:
+        return "no order serves any of its replicas"
+    return f"at most {count} of {total} replicas {'finds' if count == 1 else 'find'} devices, in every order"
 
 
 NOT_PROVEN = "it isn't proven that all of 2 replicas find devices in every order"
@@ -241,7 +243,7 @@ HEADROOM: dict[str, tuple[World, tuple[Promise, ...], Tolerance, list[tuple[str,
         [
             (
                 "error",
-                'pool "p", without node n0: at least 1 of the 2 replicas that are its minimum find no devices, in '
+                'pool "p", without node n0: at least 1 of the 2 replicas that are its minimum finds no devices, in '
                 "every order",
             )
         ],

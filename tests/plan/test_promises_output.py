@@ -113,7 +113,7 @@ def test_the_example_keeps_its_promises() -> None:
     found = [one for cluster in json.loads(ran.stdout)["clusters"] for one in cluster["findings"]]
     assert ran.code == 0
     assert [(one["severity"], one["what"]) for one in found] == [
-        ("warning", 'placement "reason-671b" at minReplicas: some order leaves it with 0 of 1 replicas')
+        ("warning", 'placement "reason-671b" at minReplicas: some order leaves it with 0 of 1 replica')
     ]
 
 

@@ -80,7 +80,7 @@ CASES: dict[str, tuple[World, Turnover | None, Said | None]] = {
         AWAY,
         (
             "can-stick",
-            "only 1 of 2 replicas have devices, no node has room for another one: new ones wait as the missing ones do",
+            "only 1 of 2 replicas has devices, no node has room for another one: new ones wait as the missing ones do",
             ("at most 1 replica instead of 2",),
             "w0#0 n0",
         ),
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[World, Turnover | None, Said | None]] = {
         AWAY,
         (
             "can-stick",
-            "only 0 of 1 replicas have devices, no node has room for another one: new ones wait as the missing ones do",
+            "no replica has devices, no node has room for another one: new ones wait as the missing ones do",
             (),
             "",
         ),

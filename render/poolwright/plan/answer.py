@@ -10,6 +10,7 @@ from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
 from poolwright.plan.report.resources import list_beside, list_counted, list_discharged, list_short, list_unknown
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.slots import ORDER, Slot
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.additions import Growth, list_added
@@ -90,12 +91,19 @@ def _list_modelled(cluster: ClusterPlan, demand: Demand) -> Iterator[str]:
     if cluster.reservations:
         count = sum(one.count for one in cluster.reservations)
         rest = "" if demand.scenario == "fresh" else ", less what others have of them"
-        yield f"{count} reserved devices, as claims of one each on any node and device of their class{rest}"
+        yield f"{_say_reserved(count)} on any node and device of their class{rest}"
     yield "node selectors, required node affinity, node taints, cordoned nodes, device taints"
     if cluster.tolerances and demand.scenario == "fresh":
         yield "headroom: each workload at its minimum"
     if demand.held:
-        yield f"what {len(demand.held)} claims hold, none of which departs"
+        held = len(demand.held)
+        yield f"what {count_of(held, 'claim')} {verb_of(held, 'hold')}, none of which departs"
+
+
+def _say_reserved(count: int) -> str:
+    return (
+        "1 reserved device, as a claim of its own" if count == 1 else f"{count} reserved devices, as claims of one each"
+    )
 
 
 def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from poolwright.allocation.reasons.reason import Reason
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node
 from poolwright.plan.demand import Demand, build_replica
+from poolwright.plan.report.words import verb_of
 from poolwright.plan.sources import ReasonSource, list_places
 from poolwright.plan.supply import Supply, count_requests, name_resource, say_amount
 from poolwright.plan.verdict import Verdict
@@ -34,7 +35,8 @@ def explain_nowhere(demand: Demand, verdict: Verdict) -> Verdict:
             return replace(verdict, reasons=said)
         reasons = _list_reasons(demand, pod, large)
         if reasons:
-            said = tuple(_say_small(demand, pod, small, f"{len(small)} of the nodes that are open to it have no more"))
+            few = f"{len(small)} of the nodes that are open to it {verb_of(len(small), 'have')} no more"
+            said = tuple(_say_small(demand, pod, small, few))
             return _add_reasons(demand, pod, replace(verdict, reasons=(*verdict.reasons, *said)), reasons)
     return verdict
 

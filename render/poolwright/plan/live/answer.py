@@ -9,6 +9,7 @@ from typing import Final
 from poolwright.plan.live.restart import Restarts
 from poolwright.plan.live.scenario import Live
 from poolwright.plan.live.snapshot import Source
+from poolwright.plan.report.words import count_of
 
 _SOURCES: Final[dict[Source, str]] = {"files": "the files", "inventory": "the project's inventory"}
 
@@ -45,6 +46,11 @@ def list_assumed_live(answer: LiveAnswer | None) -> Iterator[str]:
     since = f", which was not before {newest}, when their newest pod was made" if newest else ""
     yield f"the files hold all claims and pods of one moment{since}; nothing has changed since"
     if answer.live.orphans:
-        yield f"users of {answer.live.orphans} held claims are not among the pods: if they run, they aren't counted"
+        claims = count_of(answer.live.orphans, "held claim")
+        yield f"users of {claims} are not among the pods: if they run, they aren't counted"
     if answer.live.uncounted:
-        yield f"{answer.live.uncounted} waiting pods of others are left out: what they will ask for isn't known"
+        pods = f"{count_of(answer.live.uncounted, 'waiting pod')} of others"
+        if answer.live.uncounted == 1:
+            yield f"{pods} is left out: what it will ask for isn't known"
+        else:
+            yield f"{pods} are left out: what they will ask for isn't known"

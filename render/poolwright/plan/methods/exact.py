@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.market import Entry, Market
@@ -15,7 +16,10 @@ from poolwright.plan.methods.single import (
     plan_best,
     plan_worst,
 )
+from poolwright.plan.report.words import count_of
 from poolwright.plan.verdict import Contest, Count, Verdict, Word, exactly
+
+NONE_ACCEPTED: Final = "no device that is free meets its request"  # of pods of one device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +137,11 @@ def _match_groups(market: Market, entries: Sequence[Entry], replicas: int) -> bo
 def _say(numbers: Numbers, word: Word, replicas: int, *, is_group: bool) -> tuple[str, ...]:
     if word == "always-fits":
         return ()
-    free = f"{numbers.accepted} free device{'' if numbers.accepted == 1 else 's'}"
+    free = count_of(numbers.accepted, "free device")
     if not numbers.accepted:
-        said = ["no free device is accepted"]
+        said = [NONE_ACCEPTED]
     elif word == "unsatisfied":
-        said = [f"{free} for {replicas} replicas"]
+        said = [f"{free} for {count_of(replicas, 'replica')}"]
     else:
         said = [f"of {free}, others can take {numbers.others}"]
     if is_group:

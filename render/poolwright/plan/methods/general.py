@@ -16,10 +16,11 @@ from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, bound_t
 from poolwright.plan.methods.cells import NotSearchedError
 from poolwright.plan.methods.contests import count_devices
 from poolwright.plan.methods.context import Context
-from poolwright.plan.methods.exact import Part, choose_word
+from poolwright.plan.methods.exact import NONE_ACCEPTED, Part, choose_word
 from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import NodeSearch, build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
 NOT_PROVEN: Final = "neither that it always fits nor that an order leaves one out is proven"
@@ -100,7 +101,11 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
         worst=weakest.worst if word in ("order-dependent", "undecided") else None,
         lands_on=context.list_landings(at),
         reasons=_say(
-            findings, word, NOT_SERVED if always.most < workload.replicas else NOT_PROVEN, is_group=workload.is_group
+            findings,
+            word,
+            room=_say_room(context, at_best.most),
+            doubt=NOT_SERVED if always.most < workload.replicas else NOT_PROVEN,
+            is_group=workload.is_group,
         ),
     )
 
@@ -123,7 +128,8 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
         return _Finding(always=exactly(count), most=count, method="alone")
     if not kind.shape.on_node:
         beside = " beside what is held" if field.context.demand.held else ", with nobody else there"
-        return _Finding(always=exactly(0), most=0, method="alone", reason=f"no node can serve it{beside}")
+        reason = NONE_ACCEPTED if kind.shape.is_single else f"no node can serve it{beside}"
+        return _Finding(always=exactly(0), most=0, method="alone", reason=reason)
     most = bound_alone(field, kind)
     least, total, others = prove_always(field, number)
     # With nobody else there, an order that places none could be extended.
@@ -140,7 +146,7 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
         worst = field.context.show(steps, kind.workload, kind.pod, target=least, replicas=kind.count)
     # With single devices alone against it, what they can take on paper they can take.
     ceiling = least if method == "blocking flow" else min(most, kind.count if worst is None else worst.placed)
-    said = f"to keep it away takes {total} devices, of which others can take {others}" if total else ""
+    said = f"to keep it away takes {count_of(total, 'device')}, of which others can take {others}" if total else ""
     return _Finding(
         always=Count(min(least, ceiling), ceiling),
         most=most,
@@ -182,8 +188,13 @@ def _search(field: Field, search: NodeSearch | None, number: int) -> _Finding | 
     if steps and count < kind.count:
         worst = field.context.show(steps, kind.workload, kind.pod, target=count, replicas=kind.count)
     others = sum(step.workload != kind.workload or step.pod != kind.pod for step in steps)
-    said = f"{others} other pods keep it off all {len(kind.shape.on_node)} nodes that it may use" if others else ""
+    said = _say_others(others, len(kind.shape.on_node)) if others else ""
     return _Finding(always=exactly(min(count, most)), most=most, method="node search", worst=worst, reason=said)
+
+
+def _say_others(others: int, nodes: int) -> str:
+    where = "the one node" if nodes == 1 else f"all {nodes} nodes"
+    return f"{count_of(others, 'other pod')} {verb_of(others, 'keep')} it off {where} that it may use"
 
 
 def _count_shortfall(field: Field, search: NodeSearch | None, verdicts: Sequence[Verdict]) -> Count:
@@ -209,12 +220,20 @@ def _pack_shortfall(field: Field, search: NodeSearch | None, at_best: Sequence[i
     return Count(least, field.demanded - placed)
 
 
-def _say(findings: Sequence[_Finding], word: str, open_: str, *, is_group: bool) -> tuple[str, ...]:
+def _say_room(context: Context, most: int) -> str:
+    beside = "beside what is held" if context.demand.held else "with nobody else there"
+    return f"there is room for {count_of(most, 'replica')} of it at most, {beside}"
+
+
+def _say(findings: Sequence[_Finding], word: str, *, room: str, doubt: str, is_group: bool) -> tuple[str, ...]:
+    """room: what is said of an unsatisfied one of which nothing else is known; doubt: of an undecided one."""
     if word == "always-fits":
         return ()
     said = list(dict.fromkeys(one.reason for one in findings if one.reason))
+    if word == "unsatisfied" and not said:
+        said.append(room)
     if word == "undecided":
-        said.append(open_)
+        said.append(doubt)
     if is_group:
         said.append("the pods of a replica are placed one by one: replicas that hold a part of theirs can block others")
     return tuple(said)

@@ -24,6 +24,7 @@ from poolwright.plan.methods.general import NOT_PROVEN, NOT_SERVED
 from poolwright.plan.methods.kinds import Field, build_field
 from poolwright.plan.methods.node_search import build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
+from poolwright.plan.report.words import count_of
 from poolwright.plan.supply import Amounts, count_requests, say_short
 from poolwright.plan.verdict import Count, NodeTotal, Verdict, Witness
 
@@ -254,7 +255,8 @@ def _list_reasons(case: _Case, most: int, word: str, *, is_undone: bool) -> Iter
     verdict = case.verdict
     yield from (one for one in verdict.reasons if one not in (NOT_PROVEN, NOT_SERVED))
     if most < verdict.at_best.most:
-        yield f"nodes are large enough for {most} of its {verdict.replicas} replicas, with nobody else there"
+        few = f"{most} of its {count_of(verdict.replicas, 'replica')}"
+        yield f"nodes are large enough for {few}, with nobody else there"
     yield from say_short({node: tight.lacks for node, tight in case.tight.items()})
     if word == "undecided":
         yield from (_UNDONE, NOT_PROVEN) if is_undone else (NOT_PROVEN,)

@@ -10,6 +10,7 @@ from poolwright.plan.engine import judge, judge_context
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.promises.promised import RULE, Promise, Tolerance
 from poolwright.plan.promises.sureness import rank, say_sureness, weigh
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.alike import list_things
 from poolwright.plan.what_if.joint import MAX_CASES, JointLoss, judge_joint_losses
@@ -107,9 +108,10 @@ def _find_shortfall(case: _Case, cases: Sequence[JointLoss]) -> Iterator[Finding
             short = judge(lose(replace(demand, workloads=own), one.lost)).shortfall.least
             if short:
                 total = sum(workload.replicas for workload in own)
+                least = f"{short} of the {count_of(total, 'replica')} that {verb_of(total, 'are')} its minimum"
                 what = (
-                    f'pool "{case.tolerance.pool}", {_say_loss(case, one)}: at least {short} of the {total} replicas '
-                    "that are its minimum find no devices, in every order"
+                    f'pool "{case.tolerance.pool}", {_say_loss(case, one)}: at least {least} '
+                    f"{verb_of(short, 'find')} no devices, in every order"
                 )
                 yield _build(case, "error", what)
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Verdict
 from poolwright.specs.envelope import ReplicaBehavior
 from poolwright.specs.finding import Severity
@@ -48,9 +49,14 @@ def say_sureness(verdict: Verdict) -> str:
     """What befalls a workload's replicas, to stand behind a number or a loss; not of one that always fits."""
     match verdict.word:
         case "order-dependent":
-            return f"some order leaves it with {verdict.always.most} of {verdict.replicas} replicas"
+            return f"some order leaves it with {verdict.always.most} of {count_of(verdict.replicas, 'replica')}"
         case "unsatisfied":
-            return f"at most {verdict.at_best.most} of {verdict.replicas} replicas find devices, in every order"
+            most = verdict.at_best.most
+            if not most:
+                return "no order serves any of its replicas"
+            return f"at most {most} of {verdict.replicas} replicas {verb_of(most, 'find')} devices, in every order"
         case "error":
             return "an attempt to place it ends with an error"
+    if verdict.replicas == 1:
+        return "it isn't proven that its replica finds devices in every order"
     return f"it isn't proven that all of {verdict.replicas} replicas find devices in every order"

@@ -13,10 +13,10 @@ from poolwright.specs.schema_parts import SchemaPart, build_list, build_object, 
 
 
 def say_change(change: Change) -> Iterator[str]:
-    """A verdict before and after, and why nothing of it is left, if so."""
+    """A verdict before and after, and why not all of it is left, if that is certain."""
     before, after = change.before, change.after
     yield f"{before.workload}  {say_counts(before)} -> {say_counts(after)}  {say_word(after)}"
-    if after.word == "error" or (after.word == "unsatisfied" and not after.at_best.most):
+    if after.word in ("error", "unsatisfied"):
         yield from (f"  {line}" for line in say_reasons(after))
 
 

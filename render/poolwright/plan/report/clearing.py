@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from poolwright.plan.report.contests import list_contested_first
 from poolwright.plan.report.words import count_of
+from poolwright.plan.verdict import Contest
 from poolwright.plan.what_if.clearing import Clearing, Option
 from poolwright.specs.schema_parts import SchemaPart, build_count, build_list, build_object, build_text
 
 MAX_WORKLOADS: Final = 3  # that compete, of those that are named
 
 
-def render_clearings(clearings: Sequence[Clearing]) -> Iterator[str]:
-    """`shortfall of a, b: cleared by 2 more nodes like h100-0 (16 devices), or ...`."""
+def render_clearings(clearings: Sequence[Clearing], contests: Sequence[Contest]) -> Iterator[str]:
+    """`shortfall of a, b: cleared by 2 more nodes like h100-0 (16 devices), or ...`.
+
+    contests: the over-demanded ones of the same demand, whose members are named first.
+    """
     for one in clearings:
-        names = ", ".join(one.workloads[:MAX_WORKLOADS])
+        names = ", ".join(list_contested_first(one.workloads, contests)[:MAX_WORKLOADS])
         more = len(one.workloads) - MAX_WORKLOADS
         who = f"shortfall of {names}{f' and {more} more' if more > 0 else ''}"
         if one.options:

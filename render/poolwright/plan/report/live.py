@@ -72,7 +72,7 @@ def list_live_lines(answer: ClusterAnswer) -> Iterator[str]:
     for device, claim in found[:MAX_DEVICES]:
         yield f"held device {'/'.join(device)} is not published any more (claim {claim})"
     if len(found) > MAX_DEVICES:
-        yield f"and {len(found) - MAX_DEVICES} more held devices"
+        yield f"and {count_of(len(found) - MAX_DEVICES, 'more held device')}"
 
 
 def build_running(answer: ClusterAnswer, title: str) -> dict[str, object]:

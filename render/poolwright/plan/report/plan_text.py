@@ -8,14 +8,15 @@ from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.report.additions import render_growth
 from poolwright.plan.report.changes import say_change
 from poolwright.plan.report.clearing import render_clearings
+from poolwright.plan.report.contests import render_contests
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
 from poolwright.plan.report.mends import list_mends
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.room import render_room
 from poolwright.plan.report.slots import list_slot_lines
 from poolwright.plan.report.sources import say_origin, say_reasons
-from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word
-from poolwright.plan.verdict import Contest, Judgement, Verdict
+from poolwright.plan.report.words import count_of, say_counts, say_witness, say_word, verb_of
+from poolwright.plan.verdict import Judgement, Verdict
 from poolwright.plan.what_if.loss import Loss
 from poolwright.specs.finding import render_text
 
@@ -42,9 +43,10 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
         yield from (f"    {line}" for line in list_mends(answer, verdict))
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
-        yield f"  shortfall: at least {least} of {total} replicas stay without devices, whatever the order"
-    yield from (f"  {_say_contest(contest)}" for contest in _list_contests(judgement))
-    yield from (f"  {line}" for line in render_clearings(answer.clearings))
+        stay = f"{count_of(total, 'replica')} {verb_of(least, 'stay')}"
+        yield f"  shortfall: at least {least} of {stay} without devices, whatever the order"
+    yield from (f"  {line}" for line in render_contests(judgement))
+    yield from (f"  {line}" for line in render_clearings(answer.clearings, judgement.over_demanded))
     yield from (f"  {line}" for line in render_growth(answer.growth))
     yield from (f"  {line}" for line in render_room(answer.room))
     yield from (f"  {line}" for line in render_rollouts(answer.rollouts, answer.deadlocks))
@@ -79,23 +81,6 @@ def _list_details(verdict: Verdict) -> Iterator[str]:
     yield from say_reasons(verdict)
     if verdict.word == "order-dependent" and verdict.worst is not None:
         yield say_witness(verdict.worst, verdict.replicas)
-
-
-def _list_contests(judgement: Judgement) -> Iterator[Contest]:
-    """The smallest that there are: where pods take several devices, all of a part that is short."""
-    yield from judgement.hall_sets
-    yield from (one for one in judgement.over_demanded if not _is_of_singles(one))
-
-
-def _is_of_singles(contest: Contest) -> bool:
-    return contest.demanded == sum(count for _, count in contest.pods)
-
-
-def _say_contest(contest: Contest) -> str:
-    pods = ", ".join(f"{count} of {title}" for title, count in contest.pods)
-    if _is_of_singles(contest):
-        return f"{contest.demanded} claims compete for {contest.devices} devices: {pods}"
-    return f"pods that need {contest.demanded} devices or more compete for {contest.devices}: {pods}"
 
 
 def _render_losses(answer: ClusterAnswer) -> Iterator[str]:

@@ -20,6 +20,7 @@ from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.ungated import DeviceName, drop_gated
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge
+from poolwright.plan.report.words import count_of
 from poolwright.plan.verdict import Count, Judgement, Verdict
 from poolwright.plan.what_if.change import list_changes
 from poolwright.plan.what_if.loss import Loss
@@ -132,8 +133,11 @@ def _strip(
     names = list_driver_names(driver, facts)
     found = drop_gated(inventory.slices, drivers=names, release=driver.version, gates=gates, facts=facts)
     notes = (
-        f"{len(devices)} captured devices {what} without {said}: {_name_some(devices)}"
-        for devices, what in ((found.gone, "don't count"), (found.altered, "count as they are published"))
+        f"{count_of(len(devices), 'captured device')} {what} without {said}: {_name_some(devices)}"
+        for devices, what in (
+            (found.gone, "doesn't count" if len(found.gone) == 1 else "don't count"),
+            (found.altered, "counts as it is published" if len(found.altered) == 1 else "count as they are published"),
+        )
         if devices
     )
     return replace(inventory, slices=found.slices), notes

@@ -16,7 +16,7 @@ from poolwright.plan.demand import Demand, Turnover, Workload
 from poolwright.plan.engine import judge_one, split
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.methods.kinds import build_field
-from poolwright.plan.report.words import count_of
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Judgement, Verdict, Witness
 from poolwright.plan.what_if.stuck import Stop, find_stuck
 
@@ -167,7 +167,10 @@ def _say_stuck(workload: Workload, turnover: Turnover, witness: Witness) -> str:
     is_alone = all(move.workload == workload.title for move in witness.moves)
     taken = "no node has room for another one" if is_alone else "others have the rest, and no new one has room"
     if placed < maximum and (is_alone or placed < maximum - turnover.unavailable):
-        return f"only {placed} of {maximum} replicas have devices, {taken}: new ones wait as the missing ones do"
+        few = (
+            f"only {placed} of {count_of(maximum, 'replica')} {verb_of(placed, 'have')}" if placed else "no replica has"
+        )
+        return f"{few} devices, {taken}: new ones wait as the missing ones do"
     if placed < maximum:
         gone = "the old replica" if maximum == 1 else f"{maximum - placed} of {maximum} old replicas"
         return f"once {gone} gave devices back, {taken}"
