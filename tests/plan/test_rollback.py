@@ -50,7 +50,7 @@ def test_an_experiment_loses_its_devices() -> None:
         "  without the alpha gates ConsumableShares of dra-driver-nvidia-gpu: at least 1 replica without devices, "
         "whatever the order",
         "    guard/guard-1b7  1/1 -> at most 0/1  unsatisfied",
-        "      no device that is free meets its request",
+        "      no free device that it may use meets its request",
         "      request gpu: 8 devices on 1 node: 8 fail device.allowMultipleAllocations (have allowMultipleAllocations "
         "false); 0 left, 1 wanted (specs/pools/h200-shares.yaml:19:29)",
     ]

@@ -19,7 +19,7 @@ from poolwright.plan.methods.single import (
 from poolwright.plan.report.words import count_of
 from poolwright.plan.verdict import Contest, Count, Verdict, Word, exactly
 
-NONE_ACCEPTED: Final = "no device that is free meets its request"  # of pods of one device
+NONE_ACCEPTED: Final = "no free device that it may use meets its request"  # of pods of one device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,7 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
         return _Finding(always=exactly(count), most=count, method="alone")
     if not kind.shape.on_node:
         beside = " beside what is held" if field.context.demand.held else ", with nobody else there"
-        reason = NONE_ACCEPTED if kind.shape.is_single else f"no node can serve it{beside}"
+        reason = NONE_ACCEPTED if kind.shape.takes_one and not kind.shape.accepted else f"no node can serve it{beside}"
         return _Finding(always=exactly(0), most=0, method="alone", reason=reason)
     most = bound_alone(field, kind)
     least, total, others = prove_always(field, number)
@@ -226,12 +226,12 @@ def _say_room(context: Context, most: int) -> str:
 
 
 def _say(findings: Sequence[_Finding], word: str, *, room: str, doubt: str, is_group: bool) -> tuple[str, ...]:
-    """room: what is said of an unsatisfied one of which nothing else is known; doubt: of an undecided one."""
+    """room: how many an unsatisfied one has room for, not said where no node can serve it; doubt: of an undecided one."""
     if word == "always-fits":
         return ()
     said = list(dict.fromkeys(one.reason for one in findings if one.reason))
-    if word == "unsatisfied" and not said:
-        said.append(room)
+    if word == "unsatisfied" and (not said or all(one.most for one in findings)):
+        said.insert(0, room)
     if word == "undecided":
         said.append(doubt)
     if is_group:
