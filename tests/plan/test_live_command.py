@@ -33,7 +33,7 @@ ASSUMED = (
     "volumes and ports of nodes leave room for the pods; "
     "nothing but these workloads, what holds devices and what waits for them uses the devices; "
     "drivers are healthy and slices current; nothing is preempted, nodes are not added, "
-    "admission lets the pods in and adds no requests; "
+    "admission and resource quotas let the pods in and add no requests; "
     "the files hold all claims and pods of one moment, which was not before 2026-09-14T08:02:11Z, "
     "when their newest pod was made; nothing has changed since\n"
 )

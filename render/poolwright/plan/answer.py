@@ -110,7 +110,7 @@ def _list_assumed(cluster: ClusterPlan, demand: Demand, asked: Sequence[LossOf])
     yield "volumes and ports of nodes leave room for the pods"
     others = ", what holds devices and what waits for them" if demand.scenario == "live" else ""
     yield f"nothing but these workloads{others} uses the devices; drivers are healthy and slices current"
-    yield "nothing is preempted, nodes are not added, admission lets the pods in and adds no requests"
+    yield "nothing is preempted, nodes are not added, admission and resource quotas let the pods in and add no requests"
     if cluster.planned_nodes:
         yield "planned nodes publish what the facts say of such hardware"
     zoneless = sum(node.zone is None for node in cluster.nodes)

@@ -226,7 +226,7 @@ def _say_room(context: Context, most: int) -> str:
 
 
 def _say(findings: Sequence[_Finding], word: str, *, room: str, doubt: str, is_group: bool) -> tuple[str, ...]:
-    """room: how many an unsatisfied one has room for, not said where no node can serve it; doubt: of an undecided one."""
+    """room: for how many of an unsatisfied one, not said where no node can serve it; doubt: of an undecided one."""
     if word == "always-fits":
         return ()
     said = list(dict.fromkeys(one.reason for one in findings if one.reason))
