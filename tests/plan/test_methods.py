@@ -405,3 +405,14 @@ def test_a_group_whose_pods_ask_for_the_same_and_share_it_or_not() -> None:
     demand = demand_of(World(((0, 1, 2),), ()))
     (found,) = judge(replace(demand, workloads=(one,))).verdicts
     assert (found.word, str(found.always), str(found.at_best)) == ("undecided", "0-2", "2")
+
+
+def test_a_claim_has_no_more_devices_than_its_allocation_holds() -> None:
+    """Of two requests for 20 devices, or else one, a claim is given 21: the 40 of both would keep the other pod out."""
+    many = tuple(Request(name=name, class_name="any", count=count) for name, count in (("a", 20), ("b", 1)))
+    requests = tuple(ClaimRequest(name=name, first_available=many) for name in ("r", "s"))
+    pods = [pod_of("two", Claim(namespace="t", name="c", requests=requests))]
+    demand = demand_of(World((tuple(range(40)),), (Want(19, (frozenset(range(40)),)),)))
+    two = Workload(title="two", replicas=1, pods=tuple(pods))
+    found = judge(replace(demand, workloads=(*demand.workloads, two)))
+    assert [(one.word, str(one.always)) for one in found.verdicts] == [("always-fits", "19"), ("always-fits", "1")]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Final
 
-from poolwright.allocation.claim import Claim, Constraint
+from poolwright.allocation.claim import MAX_RESULTS, Claim, Constraint
 from poolwright.allocation.constraints import applies_to
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import Device
@@ -67,7 +68,8 @@ def build_need(field: Field, kind: Kind) -> Need | None:
         return ((Bundle((Part(kind.shape.accepted, 1),)),),)
     if demand.held and any(one.count is None for several in options for one in several):
         return None  # of all devices some may be held, and then none is given
-    need = tuple(tuple(_join(entries, chosen)) for chosen in product(*options))
+    choices = [chosen for chosen in product(*options) if _is_within_limit(entries, chosen)]
+    need = tuple(tuple(_join(entries, chosen)) for chosen in choices)
     if any(part.count is None for several in need for one in several if one.ties for part in one.parts):
         return None
     return need
@@ -87,6 +89,14 @@ def _is_unknown(field: Field, kind: Kind, claims: Sequence[Claim]) -> bool:
         or any(one is not None and (one.admin_access or one.derived_attributes) for one in requests)
         or any(tie.match_attribute is None and not features.mended for claim in claims for tie in claim.constraints)
     )
+
+
+def _is_within_limit(entries: Sequence[tuple[Claim, str]], chosen: Sequence[Option]) -> bool:
+    """Whether no claim gets more devices than its allocation holds."""
+    total: Counter[int] = Counter()
+    for (claim, _), option in zip(entries, chosen, strict=True):
+        total[id(claim)] += option.count or 1
+    return all(count <= MAX_RESULTS for count in total.values())
 
 
 def _shares(field: Field, kind: Kind) -> bool:
