@@ -145,8 +145,10 @@ def _find_errors(context: Context, at: int, members: Sequence[int]) -> tuple[str
     found = []
     for shape in context.shapes[at]:
         device = shape.risk_device
-        others = (other for member in members if member != at for other in context.shapes[member])
-        if shape.error or (device is not None and not any(device in other.accepted for other in others)):
+        others = [other for member in members if member != at for other in context.shapes[member]]
+        # Of several requests another one may get other devices once somebody is there, and then not come to this one.
+        is_hidden = any(device in other.accepted for other in others) or (len(shape.options) > 1 and bool(others))
+        if shape.error or (device is not None and not is_hidden):
             found.append(shape.error or shape.risk)
     return tuple(dict.fromkeys(found))
 

@@ -144,14 +144,16 @@ def _build_workload(
 
 
 def _tell_apart(workloads: Sequence[Workload]) -> list[Workload]:
-    """The same, where a CronJob of another workload's name has its kind in its title."""
+    """The same, where those after the first with a name have their kind in their title; of CronJobs the first, too."""
     counts = Counter(one.title for one in workloads)
-    return [
-        replace(one, title=f"{one.title} (CronJob)")
-        if one.owner is not None and one.owner[0] == "CronJob" and counts[one.title] > 1
-        else one
-        for one in workloads
-    ]
+    seen: set[str] = set()
+    told = []
+    for one in workloads:
+        kind = "" if one.owner is None else one.owner[0]
+        is_again = one.title in seen or (kind == "CronJob" and counts[one.title] > 1)
+        seen.add(one.title)
+        told.append(replace(one, title=f"{one.title} ({kind})") if is_again else one)
+    return told
 
 
 def _list_overlapping(objects: ClusterObjects, workloads: Iterable[Workload]) -> Iterator[str]:

@@ -221,7 +221,7 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
         if node in needed:
             classes = tuple(sorted(Counter(takers.get(device, ()) for device in own).items()))
             there = sorted({one for known, _ in classes for one in known})
-            caps = tuple((one, _cap_on_node(field.kinds[one[0]], one[1], node)) for one in there)
+            caps = tuple((one, _cap_on_node(field, field.kinds[one[0]], one[1], node)) for one in there)
             profiles[classes, caps, needed[node]] += 1
     asks = sorted({one for known in takers.values() for one in known})
     number = {one: 2 + index for index, one in enumerate(asks)}
@@ -280,10 +280,15 @@ def _cap_at_once(kind: Kind, most: int, needed: Mapping[str, int]) -> int:
     return min(most, max(needed.values(), default=most)) if kind.is_local else most
 
 
-def _cap_on_node(kind: Kind, ask: int, node: str) -> int:
-    """How many devices of a node pods of a kind take at most: whole pods, if it is certain how many each takes."""
+def _cap_on_node(field: Field, kind: Kind, ask: int, node: str) -> int:
+    """How many devices of a node pods of a kind take at most: whole pods, if it is certain how many each takes.
+
+    Where devices are several nodes' or several pods', pods take others beside those of the node.
+    """
     one, devices = kind.shape.asks[ask], kind.shape.on_node.get(node, frozenset())
     if len(kind.shape.asks) > 1 or one.least != one.most or not devices:
+        return UNBOUNDED
+    if not kind.is_local or takes_shares(field, kind):
         return UNBOUNDED
     return len(devices) // one.most * one.most
 

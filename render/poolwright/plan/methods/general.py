@@ -12,12 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from poolwright.allocation.placing import MAX_USERS
 from poolwright.plan.methods.bounds import bound_alone, bound_shortfall, bound_together, plan_blocking, prove_always
 from poolwright.plan.methods.cells import NotSearchedError
 from poolwright.plan.methods.contests import count_devices
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import NONE_ACCEPTED, Part, choose_word
-from poolwright.plan.methods.kinds import Field, build_field
+from poolwright.plan.methods.kinds import Field, Kind, build_field
 from poolwright.plan.methods.node_search import NodeSearch, build_node_search
 from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
 from poolwright.plan.report.words import count_of, verb_of
@@ -125,6 +126,9 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
     kind = field.kinds[number]
     if kind.shape.needs_nothing:
         count = kind.count if kind.shape.on_node else 0
+        users = _count_users(field, kind)
+        if users is not None and count > users:
+            return _Finding(always=Count(0, users), most=users, method="alone", reason=f"its claim takes {users} more")
         return _Finding(always=exactly(count), most=count, method="alone")
     if not kind.shape.on_node:
         beside = " beside what is held" if field.context.demand.held else ", with nobody else there"
@@ -218,6 +222,13 @@ def _pack_shortfall(field: Field, search: NodeSearch | None, at_best: Sequence[i
         if field.demanded - placed <= least:
             break
     return Count(least, field.demanded - placed)
+
+
+def _count_users(field: Field, kind: Kind) -> int | None:
+    """So many more pods of a kind may use the claims that they have together; None: they have none."""
+    pod = field.context.demand.workloads[kind.workload].pods[kind.pod]
+    left = [MAX_USERS - len(claim.reserved_for) for claim in pod.claims if claim.allocation is not None]
+    return max(0, min(left)) if left else None
 
 
 def _say_room(context: Context, most: int) -> str:

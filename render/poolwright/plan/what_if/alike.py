@@ -127,11 +127,11 @@ class LossSorter:
 def _sort_devices(context: Context) -> dict[DeviceId, int]:
     """Devices by number of their sort."""
     say_values = _Values(context)
-    takers: dict[DeviceId, list[tuple[int, int, int]]] = {}
+    takers: dict[DeviceId, list[tuple[int, int, int]]] = {}  # workloads, their pods, and which alternative of all
     for at, shapes in enumerate(context.shapes):
         for pod, shape in enumerate(shapes):
-            for number, ask in enumerate(shape.asks):
-                for device in ask.accepted:
+            for number, option in enumerate(one for several in shape.options for one in several):
+                for device in option.accepted:
                     takers.setdefault(device, []).append((at, pod, number))
     numbers: dict[object, int] = {}
     found = {}

@@ -51,7 +51,7 @@ def find_gang_deadlocks(demand: Demand, judgement: Judgement) -> tuple[GangDeadl
     open_ = {
         at
         for at, (workload, verdict) in enumerate(zip(demand.workloads, judgement.verdicts, strict=True))
-        if workload.is_group and verdict.word not in ("always-fits", "error")
+        if workload.is_group and not workload.is_per_node and verdict.word not in ("always-fits", "error")
     }
     if demand.held or demand.scenario != "fresh" or not open_:
         return ()

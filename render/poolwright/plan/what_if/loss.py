@@ -11,7 +11,7 @@ from typing import Literal
 
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import ResourceSlice
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, Workload, find_pinned
 from poolwright.plan.engine import judge_context, split
 from poolwright.plan.methods.context import Context, build_context
 from poolwright.plan.verdict import Count, Judgement, exactly
@@ -75,6 +75,12 @@ class LossJudge:
         coupled = goes_by_nodes(whole)
         self._parts = [tuple(range(len(context.shapes)))] if coupled else [tuple(part) for part in split(context)]
         self._intact: dict[tuple[int, ...], Count] = {}  # by touched workloads their shortfall before
+        options = [[one for shape in own for several in shape.options for one in several] for own in context.shapes]
+        # By workload what its requests take, those for administration too.
+        self._reached = [frozenset[DeviceId]().union(*(one.accepted for one in own)) for own in options]
+        # Who wants all devices of a node, or ends with an error there, may be better off without some of them.
+        fails = any(shape.error or shape.risk for own in context.shapes for shape in own)
+        self._may_help = fails or any(one.count is None for own in options for one in own)
 
     def __call__(self, lost: Lost) -> tuple[tuple[Change, ...], Count]:
         """What changes, and the shortfall of everything."""
@@ -103,18 +109,25 @@ class LossJudge:
 
     def _is_touched(self, part: Sequence[int], lost: Lost) -> bool:
         shapes = [shape for at in part for shape in self._context.shapes[at]]
-        return any(
-            not lost.nodes.isdisjoint(shape.on_node) or not lost.devices.isdisjoint(shape.accepted) for shape in shapes
-        )
+        if self._may_help:
+            return True
+        nodes = any(not lost.nodes.isdisjoint(shape.on_node) for shape in shapes)
+        return nodes or any(not lost.devices.isdisjoint(self._reached[at]) for at in part)
 
 
 def lose(demand: Demand, lost: Lost) -> Demand:
-    """The same demand on what is left."""
+    """The same demand on what is left; of a DaemonSet there are no pods on nodes that are lost."""
     return replace(
         demand,
+        workloads=tuple(_lose_pods(one, lost) if one.is_per_node else one for one in demand.workloads),
         nodes=tuple(node for node in demand.nodes if node.name not in lost.nodes),
         slices=tuple(_drop(one, lost.devices) for one in demand.slices),
     )
+
+
+def _lose_pods(workload: Workload, lost: Lost) -> Workload:
+    pods = tuple(pod for pod in workload.pods if find_pinned(pod) not in lost.nodes)
+    return replace(workload, pods=pods) if pods else replace(workload, replicas=0)
 
 
 def _drop(one: ResourceSlice, lost: Set[DeviceId]) -> ResourceSlice:

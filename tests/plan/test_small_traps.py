@@ -1,0 +1,83 @@
+"""Small clusters in which a wrong yes, or a wrong no, lies near."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from plan_world import DRIVER, Want, World, demand_of, pod_of
+
+from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
+from poolwright.catalog.resource_slice import Placement
+from poolwright.plan.demand import Demand, Workload, pin_to
+from poolwright.plan.engine import judge
+from poolwright.plan.what_if.gang import find_gang_deadlocks
+from poolwright.plan.what_if.loss import judge_losses
+
+
+def ask(name: str, *ids: int, count: int = 1, mode: str = "ExactCount") -> Request:
+    accepts = f"device.attributes['{DRIVER}'].id in {list(ids)}"
+    return Request(name=name, class_name="any", count=count, mode=mode, selectors=(accepts,))
+
+
+def workload(replicas: int, *alternatives: Request) -> Workload:
+    request = ClaimRequest(name="r", first_available=alternatives)
+    return Workload(
+        title="w", replicas=replicas, pods=(pod_of("w", Claim(namespace="t", name="c", requests=(request,))),)
+    )
+
+
+def words(demand: Demand) -> list[tuple[str, str, str]]:
+    return [(one.word, str(one.always), str(one.at_best)) for one in judge(demand).verdicts]
+
+
+def test_all_of_nothing_is_not_free() -> None:
+    """On n1 there is none of the first alternative: a second replica needs d1, which somebody else may have."""
+    demand = demand_of(World(((0,), (1,)), (Want(1, (frozenset({1}),)),)))
+    found = words(replace(demand, workloads=(workload(2, ask("a", 0, mode=ALL), ask("b", 1)), *demand.workloads)))
+    assert found[0] == ("order-dependent", "1", "2")
+
+
+def test_a_pod_takes_devices_of_another_node_too() -> None:
+    """d0 is at n0 and reaches n1: two pods of two take d0 with d3, and d1 with d2."""
+    demand = demand_of(World(((0, 1, 2), (3,)), (Want(1, (frozenset({0, 1, 2}),)),)))
+    first, *rest = demand.slices
+    names = {"key": "n", "operator": "In", "values": ["0", "1"]}
+    everywhere = Placement(node_selector={"nodeSelectorTerms": [{"matchExpressions": [names]}]})
+    shared = replace(
+        first, name="far", pool="far", placement=everywhere, devices=(replace(first.devices[0], pool="far"),)
+    )
+    slices = (shared, replace(first, devices=first.devices[1:]), *rest)
+    two = Want(2, (frozenset(range(4)),), 2)
+    others = demand_of(World(((0, 1, 2), (3,)), (two,))).workloads
+    found = words(replace(demand, slices=slices, workloads=(*demand.workloads, replace(others[0], title="k"))))
+    assert found[0][0] != "always-fits"
+
+
+def test_nodes_with_other_alternatives_are_not_lost_alike() -> None:
+    """Without n0 the two devices of n1 serve two, without n1 those of n0 serve one."""
+    demand = demand_of(World(((0, 1), (2, 3)), ()))
+    demand = replace(demand, workloads=(workload(3, ask("a", 0, 1, count=2), ask("b", 2, 3)),))
+    lost = {loss.names: [str(change.after.at_best) for change in loss.changes] for loss in judge_losses(demand, "node")}
+    assert lost == {("n0",): ["2"], ("n1",): ["1"]}
+
+
+def test_a_daemon_set_loses_its_pod_with_the_node() -> None:
+    demand = demand_of(World(((0,), (1,)), (Want(1, (frozenset({0, 1}),)),)))
+    (one,) = demand.workloads
+    daemons = replace(one, pods=tuple(replace(one.pods[0], node_affinity=pin_to(node.name)) for node in demand.nodes))
+    demand = replace(demand, workloads=(daemons,))
+    assert [loss.changes for loss in judge_losses(demand, "node")] == [()]
+    both = replace(demand, workloads=(daemons, replace(one, title="rival")))
+    assert find_gang_deadlocks(both, judge(both)) == ()
+
+
+def test_a_claim_that_has_devices_takes_no_more_than_its_users() -> None:
+    held = AllocatedDevice(request="r", driver=DRIVER, pool="n0", device="d0")
+    users = tuple(f"u{number}" for number in range(250))
+    request = ClaimRequest(name="r", exactly=ask("r", 0))
+    claim = Claim(
+        namespace="t", name="c", requests=(request,), allocation=Allocation(devices=(held,)), reserved_for=users
+    )
+    demand = demand_of(World(((0,),), ()))
+    ten = Workload(title="w", replicas=10, pods=(pod_of("w", claim),), shared=frozenset({("t", "c")}))
+    assert words(replace(demand, workloads=(ten,), held=(claim,))) == [("unsatisfied", "0-6", "6")]
