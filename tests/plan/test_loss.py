@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from plan_world import Want, World, demand_of, draw_mixed, draw_singles, pod_of
+from plan_world import EVERY, Group, Need, Option, Part, Want, World, demand_of, draw_mixed, draw_singles, pod_of
 
 from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
 from poolwright.catalog.inventory import ZONE_LABEL
@@ -136,3 +136,48 @@ def test_each_step_is_told() -> None:
     losses = judge_losses(demand, "node", on_step=lambda done, of: steps.append((done, of)))
     assert steps == [(0, 2), (1, 2)]
     assert losses == judge_losses(demand, "node")
+
+
+def said_of_devices(world: World) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    return [
+        (
+            " ".join(name.removeprefix("x.dev/") for name in one.names),
+            [(change.after.workload, change.after.word, str(change.after.always)) for change in one.changes],
+        )
+        for one in judge_losses(demand_of(world), "device")
+    ]
+
+
+def takes(replicas: int, *options: Option) -> Group:
+    return Group(replicas, (Part(Need((options,))),))
+
+
+def test_devices_of_other_alternatives_are_not_alike() -> None:
+    """Without the first node, each of two pods gets a device of the other; there are never three for one of them."""
+    three, one = Option(frozenset({0, 1, 2, 3, 4}), 3), Option(frozenset(range(6)))
+    losses = judge_losses(demand_of(World(((0, 1, 2), (3, 4, 5)), (takes(2, three, one),))), "node")
+    assert [(loss.names, [str(change.after.always) for change in loss.changes]) for loss in losses] == [
+        (("n0",), []),
+        (("n1",), ["1"]),
+    ]
+
+
+def test_a_device_that_is_only_looked_after_is_missed() -> None:
+    world = World(((0, 1),), (takes(1, Option(frozenset({0}), is_admin=True)),))
+    assert said_of_devices(world) == [("n0/d0", [("w0", "unsatisfied", "0")]), ("n0/d1", [])]
+
+
+def test_a_device_out_of_reach_is_in_the_way_of_all() -> None:
+    """Without it there is something to compete for."""
+    world = World(
+        ((0, 1, 2),),
+        (takes(2, Option(frozenset({0, 1, 2}))), takes(1, Option(frozenset({1, 2}), EVERY))),
+        tainted=frozenset({1}),
+    )
+    assert said_of_devices(world) == [
+        ("n0/d0 n0/d2", [("w0", "unsatisfied", "1")]),
+        ("n0/d1", [("w0", "order-dependent", "1"), ("w1", "order-dependent", "0")]),
+    ]
+    # To look at, it is as the first one, which nobody takes either.
+    world = World(((0, 1, 2),), (takes(1, Option(frozenset({1, 2}), EVERY)),), tainted=frozenset({1}))
+    assert said_of_devices(world) == [("n0/d0 n0/d2", []), ("n0/d1", [("w0", "always-fits", "1")])]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolwright.allocation.held import DeviceId
+from poolwright.allocation.trial import BLOCKING_EFFECTS
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device, QualifiedKey
 from poolwright.plan.demand import Demand
 from poolwright.plan.methods.context import Context
@@ -133,6 +134,7 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
             for number, option in enumerate(one for several in shape.options for one in several):
                 for device in option.accepted:
                     takers.setdefault(device, []).append((at, pod, number))
+    barring = _list_barring(context)
     numbers: dict[object, int] = {}
     found = {}
     for device, candidate in sorted(context.acceptance.candidates.items()):
@@ -145,9 +147,23 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
             "" if is_plain else repr((one.consumes, sorted(one.capacity.items()), device[:2])),
             # A device of several nodes is like none that isn't of the same ones.
             tuple(nodes) if len(nodes) > 1 else (),
+            device if device in barring else (),
         )
         found[device] = numbers.setdefault(key, len(numbers))
     return found
+
+
+def _list_barring(context: Context) -> frozenset[DeviceId]:
+    """Devices that may keep who asks for all of a node's from it: selectors say which these are, whoever gets them."""
+    options = (one for shapes in context.shapes for shape in shapes for several in shape.options for one in several)
+    if all(one.count is not None for one in options):
+        return frozenset()
+    held = context.acceptance.build_held()
+    return frozenset(
+        device
+        for device, candidate in context.acceptance.candidates.items()
+        if held.is_held(device) or any(taint.effect in BLOCKING_EFFECTS for taint in candidate.device.taints)
+    )
 
 
 class _Values:
