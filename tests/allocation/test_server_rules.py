@@ -354,14 +354,13 @@ def test_pods(text: str, place: str, at: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("amount", "shown"), [("500m", "500m"), ("'-1'", "-1")], ids=["half", "negative"])
-def test_extended_resources_are_counted(amount: str, shown: str) -> None:
+def test_extended_resources_are_counted() -> None:
     text = (
         "apiVersion: v1\nkind: Pod\nmetadata: {namespace: n, name: p}\n"
         "spec: {containers: [{name: c, resources: {limits: {example.com/gpu: AMOUNT, cpu: 500m}}}]}\n"
     )
-    assert check(text.replace("AMOUNT", amount)) == (
-        f'objects.yaml:4:7: container "c" asks for {shown} of "example.com/gpu"  [object-refused]\n  at   spec\n'
+    assert check(text.replace("AMOUNT", "500m")) == (
+        'objects.yaml:4:7: container "c" asks for 500m of "example.com/gpu"  [object-refused]\n  at   spec\n'
         "  why  an extended resource is counted: the API server takes whole numbers of it (k8s.io/api core/v1)\n"
         "  fix  ask for a whole number\n"
     )

@@ -266,7 +266,7 @@ def _check_pod(placed: Placed[Pod], at: FieldPath) -> Iterator[Finding]:
             )
     for container in placed.value.containers:
         for resource, amount in container.extended.items():
-            if amount.nano % NANO or amount.nano < 0:
+            if amount.nano % NANO:
                 yield Refusal(placed, base, rule).finding(
                     f'container "{container.name}" asks for {amount.canonical} of "{resource}"',
                     "an extended resource is counted: the API server takes whole numbers of it",
