@@ -62,8 +62,6 @@ def build_need(field: Field, kind: Kind) -> Need | None:
     options = kind.shape.options
     if kind.shares or not kind.is_local or kind.is_barred or not entries or len(options) != len(entries):
         return None
-    if any(one.count is None for several in options if len(several) > 1 for one in several):
-        return None  # all of what a node has beside an alternative: what counts as all isn't what is accepted
     if prod(map(len, options)) > MAX_ALTERNATIVES or _is_unknown(field, kind, new):
         return None
     if kind.shape.takes_one and not _shares(field, kind):
