@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plan_world import DRIVER, Want, World, demand_of, pod_of
+from plan_world import DRIVER, EVERY, Group, Need, Option, Part, Want, World, demand_of, pod_of
 
 from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
 from poolwright.catalog.resource_slice import Placement
@@ -39,18 +39,40 @@ def test_all_of_nothing_is_not_free() -> None:
 
 def test_a_pod_takes_devices_of_another_node_too() -> None:
     """d0 is at n0 and reaches n1: two pods of two take d0 with d3, and d1 with d2."""
-    demand = demand_of(World(((0, 1, 2), (3,)), (Want(1, (frozenset({0, 1, 2}),)),)))
+    demand = reach_both(demand_of(World(((0, 1, 2), (3,)), (Want(1, (frozenset({0, 1, 2}),)),))))
+    two = Want(2, (frozenset(range(4)),), 2)
+    others = demand_of(World(((0, 1, 2), (3,)), (two,))).workloads
+    found = words(replace(demand, workloads=(*demand.workloads, replace(others[0], title="k"))))
+    assert found[0][0] != "always-fits"
+
+
+def reach_both(demand: Demand) -> Demand:
+    """The same, where the first device of n0 is for n1 too."""
     first, *rest = demand.slices
     names = {"key": "n", "operator": "In", "values": ["0", "1"]}
     everywhere = Placement(node_selector={"nodeSelectorTerms": [{"matchExpressions": [names]}]})
     shared = replace(
         first, name="far", pool="far", placement=everywhere, devices=(replace(first.devices[0], pool="far"),)
     )
-    slices = (shared, replace(first, devices=first.devices[1:]), *rest)
-    two = Want(2, (frozenset(range(4)),), 2)
-    others = demand_of(World(((0, 1, 2), (3,)), (two,))).workloads
-    found = words(replace(demand, slices=slices, workloads=(*demand.workloads, replace(others[0], title="k"))))
-    assert found[0][0] != "always-fits"
+    return replace(demand, slices=(shared, replace(first, devices=first.devices[1:]), *rest))
+
+
+def test_a_shared_claim_may_come_from_where_another_got_it() -> None:
+    """n1 can't give all of d0 and the tainted d1. But once w0 has d0 at n0, w1 can use it from n1."""
+    every, w0, w1 = (
+        Need(((Option(frozenset(accepts), count),),)) for accepts, count in (((0, 1), EVERY), ((2,), 1), ((3,), 1))
+    )
+    users = Group(1, (Part(w0, (0,), (0,)),)), Group(1, (Part(w1, (0,), (1,)),))
+    world = World(((0, 2), (1, 3)), users, tainted=frozenset({1}), claims=(every,))
+    demand = reach_both(demand_of(world))
+    assert words(demand)[1] == ("order-dependent", "0", "1")
+
+
+def test_who_shares_a_claim_comes_to_its_node_or_not() -> None:
+    """Each may come first, and then the other one is not on its node."""
+    pods = tuple(Group(1, (Part(uses=(0,), nodes=(at,)),)) for at in (0, 1))
+    demand = demand_of(World(((0,), (1,)), pods, claims=(Need(((Option(frozenset({0, 1})),),)),)))
+    assert words(demand) == [("order-dependent", "0", "1")] * 2
 
 
 def test_nodes_with_other_alternatives_are_not_lost_alike() -> None:

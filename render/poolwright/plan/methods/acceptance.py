@@ -60,6 +60,8 @@ class Shape:
     on_node: dict[str, frozenset[DeviceId]] = field(
         default_factory=dict
     )  # by node that may serve it, all that some ask takes
+    # Of these nodes those that it comes to at most once a shared claim has devices that reach them from another node.
+    reached: frozenset[str] = frozenset()
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
     # Devices that it looks after and doesn't take, but whose counters or capacity must have room at that moment.
     watched: frozenset[DeviceId] = frozenset()
@@ -198,6 +200,8 @@ class Acceptance:
         nodes, failing = self._try_nodes(self.list_open(pod), new)
         if "error" in failing:
             return Shape(key=key, **failing)
+        reached = self._list_reached(workload, pod, new, nodes) if shares else []
+        nodes = sorted((*nodes, *reached), key=lambda node: node.name)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
         options: list[tuple[Option, ...]] = []
@@ -225,8 +229,19 @@ class Acceptance:
             on_node={name: frozenset(devices) for name, devices in on_node.items()},
             alternatives=frozenset(alternatives),
             watched=frozenset(watched),
+            reached=frozenset(node.name for node in reached),
             **failing,
         )
+
+    def _list_reached(self, workload: Workload, pod: Subject, new: Sequence[Claim], able: Sequence[Node]) -> list[Node]:
+        """Nodes that can't serve a pod with nobody else there, but may once others have devices for what they share."""
+        own = [claim for claim in new if claim_key(claim) not in workload.shared]
+        left = [
+            node
+            for node in self.list_open(pod)
+            if node not in able and any(len(self.nodes_of[device]) > 1 for device in self._usable[node.name])
+        ]
+        return self._try_nodes(left, own)[0] if own else left
 
     def _list_options(
         self, pod: Subject, nodes: Sequence[Node], claim: Claim, entry: ClaimRequest, accepted: frozenset[DeviceId]

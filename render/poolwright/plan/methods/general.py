@@ -20,7 +20,14 @@ from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.exact import NONE_ACCEPTED, Part, choose_word
 from poolwright.plan.methods.kinds import Field, Kind, build_field
 from poolwright.plan.methods.node_search import NodeSearch, build_node_search
-from poolwright.plan.methods.packing import find_worst, list_orders, pack_all, pack_alone, pack_shared
+from poolwright.plan.methods.packing import (
+    find_worst,
+    list_orders,
+    pack_after_others,
+    pack_all,
+    pack_alone,
+    pack_shared,
+)
 from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Count, Method, Verdict, Witness, exactly
 
@@ -88,6 +95,9 @@ def _judge(field: Field, at: int, search: NodeSearch | None) -> Verdict:
         most = min((one.most for one in findings), default=workload.replicas)
         if workload.is_group:
             most = min(most, bound_together(field, [field.kinds[number] for number in numbers]))
+        if best is not None and best.placed < most and any(field.kinds[number].shares for number in numbers):
+            later = pack_after_others(field, at, most)
+            best = later if later is not None and later.placed > best.placed else best
         at_best = Count(min(most, max(always.least, best.placed if best else 0)), most)
     always = Count(min(always.least, at_best.most), min(always.most, at_best.most))
     word = choose_word(always, at_best, workload.replicas)
@@ -161,7 +171,9 @@ def _find_own(field: Field, number: int, search: NodeSearch | None) -> _Finding:
 
 
 def _is_alone(field: Field) -> bool:
-    return len(field.kinds) == 1 and not field.kinds[0].is_barred
+    if len(field.kinds) != 1 or field.kinds[0].is_barred:
+        return False
+    return any(node not in field.kinds[0].shape.reached for node in field.kinds[0].shape.on_node)
 
 
 def _name(field: Field, number: int, least: int, others: int, total: int) -> Method:

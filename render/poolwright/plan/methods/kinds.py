@@ -118,7 +118,8 @@ def _are_alike(context: Context, claims: frozenset[ClaimKey], users: _Users) -> 
     for at, number in pods:
         workload = demand.workloads[at]
         own = frozenset(claim_key(claim) for claim in workload.pods[number].claims if claim.allocation is None)
-        is_whole = own == claims and own <= workload.shared and not workload.is_group
-        found.add((is_whole, frozenset(context.shapes[at][number].on_node)))
+        shape = context.shapes[at][number]
+        is_whole = own == claims and own <= workload.shared and not workload.is_group and not shape.reached
+        found.add((is_whole, frozenset(shape.on_node)))
     count = sum(demand.workloads[at].replicas for at, _ in pods)
     return count <= MAX_USERS and len(found) == 1 and all(is_whole for is_whole, _ in found)

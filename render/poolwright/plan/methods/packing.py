@@ -7,11 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as made
 from heapq import heapify, heappop, heapreplace
+from itertools import islice
+from typing import Final
 
 from poolwright.allocation.allocator import Allocator
+from poolwright.allocation.subject import ClaimKey, claim_key
 from poolwright.plan.methods.kinds import Field, Kind
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Witness
+
+MAX_LEADS: Final = 16  # pods of others that are tried as the first, where a claim is shared
 
 
 @dataclass(slots=True)
@@ -83,6 +88,46 @@ def pack_shared(field: Field, at: int) -> Witness:
         if count:
             break
     return Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
+
+
+def pack_after_others(field: Field, at: int, most: int) -> Witness | None:
+    """As many replicas of a member as go once another workload's pod got devices for what they share; None: none does.
+
+    most: as many as it can be; when an order comes to it, no other is tried.
+    """
+    kinds = [kind for kind in field.kinds if kind.workload == at]
+    best: Witness | None = None
+    for lead, node in _list_leads(field, kinds, is_far=False):
+        packer = start(field)
+        count = _pack_replicas(packer, kinds) if packer.place(lead, node) else 0
+        if count and (best is None or count > best.placed):
+            best = Witness(moves=tuple(packer.replay.moves), placed=count, replays="now")
+            if count >= most:
+                break
+    return best
+
+
+def _list_leads(field: Field, kinds: Sequence[Kind], *, is_far: bool) -> Iterator[tuple[Kind, str]]:
+    """Pods of other workloads that may get devices for a claim that kinds share with them, each with a node.
+
+    is_far: nodes of other kinds alone, from where these can't use it.
+    """
+    open_ = {node for kind in kinds for node in kind.shape.on_node}
+    shared = {key for kind in kinds for key in _list_shared(field, kind)}
+    own = {kind.workload for kind in kinds}
+    leads = (
+        (kind, node)
+        for kind in field.kinds
+        if kind.workload not in own and not kind.is_barred and not shared.isdisjoint(_list_shared(field, kind))
+        for node in kind.shape.on_node
+        if not (is_far and node in open_)
+    )
+    return islice(leads, MAX_LEADS)
+
+
+def _list_shared(field: Field, kind: Kind) -> Iterator[ClaimKey]:
+    workload = field.context.demand.workloads[kind.workload]
+    return (key for key in map(claim_key, workload.pods[kind.pod].claims) if key in workload.shared)
 
 
 def pack_all(field: Field, order: Sequence[int]) -> int:
@@ -182,6 +227,10 @@ def _list_plans(field: Field, at: int) -> Iterator[tuple[Packer, list[Kind], boo
     ]
     if field.is_large:
         orders = orders[:2]
+    for lead, node in _list_leads(field, [field.kinds[at]], is_far=True):
+        packer = start(field)
+        if packer.place(lead, node):
+            yield packer, others, False
     for is_now in (True, False):
         for order in orders:
             for takes_back in (True, False):
