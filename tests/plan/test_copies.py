@@ -77,7 +77,7 @@ def test_a_copy_has_a_uuid_of_its_own() -> None:
 def test_a_daemon_set_has_a_pod_on_each_copy() -> None:
     """One more node brings a device for the daemon's pod there and none for anybody else."""
     single = workload("d", Want(1, (frozenset(range(3)),)))
-    daemon = replace(single, pods=(replace(single.pods[0], node_affinity=pin_to("n0")),))
+    daemon = replace(single, pods=(replace(single.pods[0], node_affinity=pin_to("n0")),), is_per_node=True)
     demand = replace(
         demand_of(World(((0,), (1, 2)), ())), workloads=(daemon, workload("w", Want(3, (frozenset(range(3)),))))
     )
@@ -85,6 +85,8 @@ def test_a_daemon_set_has_a_pod_on_each_copy() -> None:
     assert [find_pinned(pod) for pod in grown.workloads[0].pods] == ["n0", "n0+1", "n0+2"]
     assert [one.replicas for one in grown.workloads] == [1, 3]
     assert add_nodes(demand, "n1", 1).workloads == demand.workloads
+    bound = replace(demand, workloads=(replace(daemon, is_per_node=False), *demand.workloads[1:]))
+    assert add_nodes(bound, "n0", 2).workloads == bound.workloads
     assert judge(demand).shortfall.least == 1
     assert judge(grown).shortfall.least == 1
     (found,) = judge_clearing(demand, judge(demand))

@@ -267,7 +267,8 @@ def test_a_class_of_another_driver_is_not_offered() -> None:
 def bind(workload: Workload, *nodes: int) -> Workload:
     """As a DaemonSet's: a pod for each node."""
     (pod,) = workload.pods
-    return replace(workload, pods=tuple(replace(pod, node_affinity=pin_to(node_name(at))) for at in nodes))
+    pods = tuple(replace(pod, node_affinity=pin_to(node_name(at))) for at in nodes)
+    return replace(workload, pods=pods, is_per_node=True)
 
 
 def test_a_node_brings_a_pod_of_a_daemon_set_with_it() -> None:

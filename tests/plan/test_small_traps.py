@@ -75,6 +75,16 @@ def test_who_shares_a_claim_comes_to_its_node_or_not() -> None:
     assert words(demand) == [("order-dependent", "0", "1")] * 2
 
 
+def test_who_is_not_judged_is_not_counted_for_placed() -> None:
+    """Though the claim that it shares has its device: whether pod affinity lets it come there isn't known."""
+    demand = demand_of(
+        World(((0,),), (Group(2, (Part(uses=(0,)),)),) * 2, claims=(Need(((Option(frozenset({0})),),)),))
+    )
+    one, other = demand.workloads
+    judgement = judge(replace(demand, workloads=(one, replace(other, unjudged=("pod affinity",)))))
+    assert (judgement.verdicts[0].word, str(judgement.shortfall)) == ("always-fits", "0-2")
+
+
 def test_nodes_with_other_alternatives_are_not_lost_alike() -> None:
     """Without n0 the two devices of n1 serve two, without n1 those of n0 serve one."""
     demand = demand_of(World(((0, 1), (2, 3)), ()))
@@ -86,7 +96,8 @@ def test_nodes_with_other_alternatives_are_not_lost_alike() -> None:
 def test_a_daemon_set_loses_its_pod_with_the_node() -> None:
     demand = demand_of(World(((0,), (1,)), (Want(1, (frozenset({0, 1}),)),)))
     (one,) = demand.workloads
-    daemons = replace(one, pods=tuple(replace(one.pods[0], node_affinity=pin_to(node.name)) for node in demand.nodes))
+    pods = tuple(replace(one.pods[0], node_affinity=pin_to(node.name)) for node in demand.nodes)
+    daemons = replace(one, pods=pods, is_per_node=True)
     demand = replace(demand, workloads=(daemons,))
     assert [loss.changes for loss in judge_losses(demand, "node")] == [(), ()]
     both = replace(demand, workloads=(daemons, replace(one, title="rival")))

@@ -41,6 +41,8 @@ class Workload:
     shared: frozenset[ClaimKey] = frozenset()
     # What a pod goes by that isn't modelled (pod affinity, topology spread, ...), in words: its verdict is undecided.
     unjudged: tuple[str, ...] = ()
+    # It is a DaemonSet's: one replica, with a pod that is bound to each node, so that nobody asks for more of it.
+    is_per_node: bool = False
     is_unbounded: bool = False  # it may have more replicas than are counted here, and how many isn't known
     turnover: Turnover | None = None  # None: its replicas aren't replaced by new ones, or node by node
     owner: tuple[str, str, str] | None = None  # kind, namespace and name; None: others' demand
@@ -51,11 +53,6 @@ class Workload:
     def is_group(self) -> bool:
         """Whether a replica takes several pods, which are placed one by one."""
         return len(self.pods) > 1
-
-    @property
-    def is_per_node(self) -> bool:
-        """Whether it is a DaemonSet's: one replica, with a pod for each node, so that nobody asks for more of it."""
-        return bool(self.pods) and all(find_pinned(pod) is not None for pod in self.pods)
 
     @property
     def maximum(self) -> int:
@@ -153,7 +150,7 @@ def pin_to(node: str) -> dict[str, Plain]:
 
 
 def find_pinned(pod: Subject) -> str | None:
-    """The one node that a DaemonSet's pod is bound to; None: it is bound to none."""
+    """The one node that a pod is bound to, as those of a DaemonSet are; None: it is bound to none."""
     match pod.node_affinity:
         case {"nodeSelectorTerms": [{"matchFields": [{"operator": "In", "values": [str(name)]}], **others}]}:
             return None if others else name

@@ -136,6 +136,7 @@ def _build_workload(
         pods=tuple(pods),
         shared=claims & shared,
         unjudged=(*dict.fromkeys(unjudged), *([_OVERLAP] if is_unbounded else ())),
+        is_per_node=given.replicas is None,
         is_unbounded=is_unbounded,
         turnover=_build_turnover(given, peak),
         owner=(given.kind, given.namespace, given.name),

@@ -215,7 +215,7 @@ def _say_others(others: int, nodes: int) -> str:
 
 def _count_shortfall(field: Field, search: NodeSearch | None, verdicts: Sequence[Verdict]) -> Count:
     """Replicas that stay without: proven by counting devices from below, by orders carried out from above."""
-    if all(verdict.word == "always-fits" for verdict in verdicts):
+    if all(verdict.word == "always-fits" for verdict in verdicts) and field.context.barred.isdisjoint(field.members):
         return exactly(0)
     return _pack_shortfall(field, search, [verdict.at_best.most for verdict in verdicts])
 

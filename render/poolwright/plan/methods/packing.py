@@ -143,7 +143,8 @@ def pack_all(field: Field, order: Sequence[int]) -> int:
         elif kinds[0][1].follows is None and _pack_replicas(packer, [kinds[0][1]]):
             # With the first one come all that share its claims.
             first = kinds[0][0]
-            total += sum(kind.weight for number, kind in enumerate(field.kinds) if first in (number, kind.follows))
+            followers = (kind for number, kind in enumerate(field.kinds) if first in (number, kind.follows))
+            total += sum(kind.weight for kind in followers if not kind.is_barred)
     return total
 
 

@@ -84,8 +84,8 @@ def _copy_node(node: Node, ending: str) -> Node:
 
 
 def _copy_pods(workload: Workload, like: str, endings: Sequence[str]) -> Workload:
-    """The workload with a pod for each copy, of those that are bound to the node: a DaemonSet's."""
-    bound = [pod for pod in workload.pods if find_pinned(pod) == like]
+    """The workload with a pod for each copy of a node that it has one for: a DaemonSet's."""
+    bound = [pod for pod in workload.pods if workload.is_per_node and find_pinned(pod) == like]
     copies = [replace(pod, node_affinity=pin_to(f"{like}{ending}")) for ending in endings for pod in bound]
     return replace(workload, pods=(*workload.pods, *copies)) if copies else workload
 
