@@ -12,6 +12,7 @@ from poolwright.plan.demand import Demand, Workload, pin_to
 from poolwright.plan.engine import judge
 from poolwright.plan.what_if.gang import find_gang_deadlocks
 from poolwright.plan.what_if.loss import judge_losses
+from poolwright.specs.quantity import parse_quantity
 
 
 def ask(name: str, *ids: int, count: int = 1, mode: str = "ExactCount") -> Request:
@@ -83,6 +84,21 @@ def test_who_is_not_judged_is_not_counted_for_placed() -> None:
     one, other = demand.workloads
     judgement = judge(replace(demand, workloads=(one, replace(other, unjudged=("pod affinity",)))))
     assert (judgement.verdicts[0].word, str(judgement.shortfall)) == ("always-fits", "0-2")
+
+
+def test_what_a_device_plugin_serves_needs_no_device() -> None:
+    """And how much of it is free isn't known. Nor is it known that others have the devices to themselves."""
+    demand = demand_of(World(((0,), (1,)), (Want(3, (frozenset({0, 1}),)), Want(1, (frozenset({0}),)))))
+    first, second = demand.workloads
+    (pod,) = first.pods
+    migrated = replace(pod, claim_names=("",), plugin_resources=("example.com/gpu",))
+    old = replace(demand.nodes[1], allocatable={"example.com/gpu": parse_quantity("2")})
+    demand = replace(demand, workloads=(replace(first, pods=(migrated,)), second), nodes=(demand.nodes[0], old))
+    judgement = judge(demand)
+    assert words(demand) == [("undecided", "0-3", "0-3"), ("undecided", "0-1", "1")]
+    assert (str(judgement.shortfall), judgement.over_demanded) == ("0-3", ())
+    said = "node n1: a device plugin serves example.com/gpu there; what is free of it isn't known"
+    assert said in judgement.verdicts[0].reasons
 
 
 def test_nodes_with_other_alternatives_are_not_lost_alike() -> None:

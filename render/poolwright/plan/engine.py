@@ -48,7 +48,8 @@ def judge_context(context: Context) -> Judgement:
         # Of a group that never runs, the pods that can be placed still compete.
         rest = [at for at in members if at not in failing or demand.workloads[at].is_group]
         if rest:
-            parts.append(judge_singles(context, rest) if is_plain(context, rest) else judge_mixed(context, rest))
+            part = judge_singles(context, rest) if is_plain(context, rest) else judge_mixed(context, rest)
+            parts.append(_loosen(context, part, rest))
         left_out = sum(demand.workloads[at].replicas for at in failing if at not in rest)
         shortfall = Count(shortfall.least + left_out, shortfall.most + left_out)
     parts = list(weaken(context, nodes, parts))
@@ -95,6 +96,7 @@ def count_shortfall_of(context: Context, members: Sequence[int]) -> Count:
     """The shortfall of workloads that compete with no other ones; of some that compete with none of these, the sum."""
     plain = is_plain(context, members)
     found = judge_singles(context, members).shortfall if plain else count_shortfall(context, members)
+    found = _loosen_shortfall(context, found, members)
     if found.most < _count_replicas(context, members) and discharge(context).tight:
         return Count(found.least, _count_replicas(context, members))  # nodes may run out of something else
     return found
@@ -175,8 +177,11 @@ def _set_aside(context: Context, at: int, members: Sequence[int], verdict: Verdi
     crowd = tuple(f"how much {one.title} takes of its devices isn't known" for one in others if one.is_unbounded)
     if crowd and verdict.word != "error":
         verdict = _crowd(verdict, crowd)
+    if at in context.uncertain and verdict.word != "error":
+        verdict = replace(verdict, word="undecided", at_best=exactly(verdict.replicas))
     risks = [shape.risk for shape in context.shapes[at] if shape.risk]
-    reasons = (*context.demand.workloads[at].unjudged, *dict.fromkeys(risks))
+    unknown = [context.uncertain[at]] if at in context.uncertain else []
+    reasons = (*context.demand.workloads[at].unjudged, *unknown, *dict.fromkeys(risks))
     if not reasons or verdict.word == "error":
         return verdict
     if verdict.word == "unsatisfied":
@@ -193,6 +198,18 @@ def _set_aside(context: Context, at: int, members: Sequence[int], verdict: Verdi
         headroom_best=None,
         reasons=(*reasons, *verdict.reasons),
     )
+
+
+def _loosen(context: Context, part: Part, members: Sequence[int]) -> Part:
+    """The same, where some of the members may do without devices: then how many stay without isn't proven."""
+    if context.uncertain.keys().isdisjoint(members):
+        return part
+    return replace(part, shortfall=_loosen_shortfall(context, part.shortfall, members), over_demanded=(), hall_sets=())
+
+
+def _loosen_shortfall(context: Context, found: Count, members: Sequence[int]) -> Count:
+    free = _count_replicas(context, [at for at in members if at in context.uncertain])
+    return Count(max(0, found.least - free), found.most)
 
 
 def _crowd(verdict: Verdict, reasons: tuple[str, ...]) -> Verdict:

@@ -60,7 +60,8 @@ class Shape:
     on_node: dict[str, frozenset[DeviceId]] = field(
         default_factory=dict
     )  # by node that may serve it, all that some ask takes
-    # Of these nodes those that it comes to at most once a shared claim has devices that reach them from another node.
+    # Of these nodes those that it comes to at most once a shared claim has devices that reach them from another node,
+    # or where a device plugin may serve what it has a claim for elsewhere.
     reached: frozenset[str] = frozenset()
     alternatives: frozenset[tuple[str, DeviceId]] = frozenset()  # the request that a device was given for
     # Devices that it looks after and doesn't take, but whose counters or capacity must have room at that moment.
@@ -200,7 +201,7 @@ class Acceptance:
         nodes, failing = self._try_nodes(self.list_open(pod), new)
         if "error" in failing:
             return Shape(key=key, **failing)
-        reached = self._list_reached(workload, pod, new, nodes) if shares else []
+        reached = [*self._list_reached(workload, pod, nodes), *self._list_served(pod)]
         nodes = sorted((*nodes, *reached), key=lambda node: node.name)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
@@ -233,15 +234,24 @@ class Acceptance:
             **failing,
         )
 
-    def _list_reached(self, workload: Workload, pod: Subject, new: Sequence[Claim], able: Sequence[Node]) -> list[Node]:
+    def _list_reached(self, workload: Workload, pod: Subject, able: Sequence[Node]) -> list[Node]:
         """Nodes that can't serve a pod with nobody else there, but may once others have devices for what they share."""
+        new = [claim for claim in pod.claims if claim.allocation is None]
         own = [claim for claim in new if claim_key(claim) not in workload.shared]
+        if len(own) == len(new):
+            return []
         left = [
             node
             for node in self.list_open(pod)
             if node not in able and any(len(self.nodes_of[device]) > 1 for device in self._usable[node.name])
         ]
         return self._try_nodes(left, own)[0] if own else left
+
+    def _list_served(self, pod: Subject) -> list[Node]:
+        """Nodes where a device plugin may serve a pod, so that it has its other claims alone there."""
+        nodes = list_uncertain(pod, self.nodes)
+        own = [one for one, name in zip(pod.claims, pod.claim_names, strict=False) if name and one.allocation is None]
+        return self._try_nodes(nodes, own)[0] if own else nodes
 
     def _list_options(
         self, pod: Subject, nodes: Sequence[Node], claim: Claim, entry: ClaimRequest, accepted: frozenset[DeviceId]
@@ -324,6 +334,13 @@ class Acceptance:
     def is_divisible(self, device: Device) -> bool:
         """Whether giving a device leaves more, or less, than all others as they were."""
         return self.is_shareable(device) or bool(device.consumes and self.features.partitionable_devices)
+
+
+def list_uncertain(pod: Subject, nodes: Iterable[Node]) -> list[Node]:
+    """The nodes of which it isn't known if they are open to a pod: their device plugin serves what it asks for."""
+    if not pod.plugin_resources:
+        return []
+    return [node for node in nodes if (bar := find_bar(pod, node)) is not None and bar.is_unknown]
 
 
 def _is_one(request: Request) -> bool:

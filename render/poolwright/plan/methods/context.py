@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
 from poolwright.catalog.resource_slice import Device
-from poolwright.plan.demand import Demand
+from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.device_order import DeviceOrder
-from poolwright.plan.methods.acceptance import Acceptance, Shape
+from poolwright.plan.methods.acceptance import Acceptance, Shape, list_uncertain
 from poolwright.plan.methods.market import Handed
 from poolwright.plan.replay import Replay
 from poolwright.plan.supply import Supply
@@ -39,6 +39,7 @@ class Context:
     ranks: dict[DeviceId, int] = field(default_factory=dict)  # the order in which a node's devices are tried
     shows: bool = True  # orders are carried out for exact verdicts too, to be shown
     barred: frozenset[int] = frozenset()  # workloads that no order may rest on: what they do isn't known
+    uncertain: Mapping[int, str] = field(default_factory=dict)  # of these, those that may do without devices, and why
     supply: Supply | None = None  # orders go by what nodes have beside devices too; None: by devices alone
 
     @cached_property
@@ -150,10 +151,22 @@ def build_context(demand: Demand, *, shows: bool = True) -> Context:
     for node in acceptance.nodes:
         for at, (_, candidate) in enumerate(acceptance.allocator.pools(node).candidates):
             ranks.setdefault(candidate.id, at)
+    uncertain = {at: said for at, one in enumerate(demand.workloads) if (said := _find_uncertain(one, acceptance))}
     barred = frozenset(
         at
         for at, workload in enumerate(demand.workloads)
-        if workload.unjudged or any(shape.risk for shape in shapes[at])
+        if workload.unjudged or at in uncertain or any(shape.risk for shape in shapes[at])
     )
     titles = tuple(one.title for one in demand.workloads)
-    return Context(demand, acceptance, shapes, titles, ranks, shows, barred)
+    return Context(demand, acceptance, shapes, titles, ranks, shows, barred, uncertain)
+
+
+def _find_uncertain(workload: Workload, acceptance: Acceptance) -> str:
+    """Why it isn't known if a workload needs devices; "": it is."""
+    for pod in workload.pods:
+        nodes = list_uncertain(pod, acceptance.nodes)
+        if nodes:
+            more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+            served = ", ".join(one for one in pod.plugin_resources if one in nodes[0].allocatable)
+            return f"node {nodes[0].name}{more}: a device plugin serves {served} there; what is free of it isn't known"
+    return ""

@@ -8,12 +8,11 @@ from itertools import combinations
 from typing import Final
 
 from poolwright.allocation.held import DeviceId
-from poolwright.allocation.placing import find_bar
 from poolwright.allocation.pools import Pool
-from poolwright.allocation.subject import Subject, claim_key
+from poolwright.allocation.subject import claim_key
 from poolwright.catalog.inventory import Node
 from poolwright.plan.demand import Workload
-from poolwright.plan.methods.acceptance import Shape
+from poolwright.plan.methods.acceptance import Shape, list_uncertain
 from poolwright.plan.methods.context import Context
 from poolwright.plan.methods.most import Limit, Mix
 from poolwright.plan.supply import Amounts, count_requests
@@ -51,7 +50,7 @@ def list_guests(context: Context) -> tuple[Guest, ...]:
             count=len(demand.nodes) if one.count is None else one.count,
             per_node=1 if one.count is None else one.count,
             nodes={node.name for node in context.acceptance.list_open(one.pod)}
-            | _list_uncertain(one.pod, demand.nodes),
+            | {node.name for node in list_uncertain(one.pod, demand.nodes)},
         )
         for one in demand.bystanders
     ]
@@ -60,7 +59,8 @@ def list_guests(context: Context) -> tuple[Guest, ...]:
 
 def _build_guest(context: Context, workload: Workload, at: int, number: int) -> Guest:
     pod, shape = workload.pods[number], context.shapes[at][number]
-    uncertain = _list_uncertain(pod, context.demand.nodes) if not shape.error else set()
+    served = () if shape.error else list_uncertain(pod, context.demand.nodes)
+    uncertain = {node.name for node in served}
     shares = any(claim_key(claim) in workload.shared for claim in pod.claims)
     return Guest(
         title=workload.title,
@@ -73,13 +73,6 @@ def _build_guest(context: Context, workload: Workload, at: int, number: int) -> 
         # On a node of which it isn't known what serves it there, and with a claim that others use, only numbers count.
         shape=None if shares or shape.needs_nothing or uncertain else shape,
     )
-
-
-def _list_uncertain(pod: Subject, nodes: Iterable[Node]) -> set[str]:
-    """The nodes of which it isn't known if they are open to a pod."""
-    if not pod.plugin_resources:
-        return set()
-    return {node.name for node in nodes if (bar := find_bar(pod, node)) is not None and bar.is_unknown}
 
 
 def build_mix(context: Context, guests: Sequence[Guest], node: Node) -> Mix:
