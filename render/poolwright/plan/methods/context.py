@@ -51,6 +51,20 @@ class Context:
         """The same, where orders go by what nodes have beside devices."""
         return replace(self, supply=self.acceptance.supply) if self.acceptance.supply.is_known else self
 
+    def narrow(self, demand: Demand, members: Sequence[int]) -> Context:
+        """The same for some workloads, which compete with no other ones.
+
+        demand: these alone, which need what they do here, but may have other numbers of replicas.
+        """
+        return replace(
+            self,
+            demand=demand,
+            shapes=tuple(self.shapes[at] for at in members),
+            titles=tuple(self.titles[at] for at in members),
+            barred=frozenset(number for number, at in enumerate(members) if at in self.barred),
+            uncertain={number: self.uncertain[at] for number, at in enumerate(members) if at in self.uncertain},
+        )
+
     def list_steps(self, handed: Iterable[Handed]) -> list[Step]:
         """Steps for pods of one device, in the order of the devices."""
         steps = []

@@ -58,13 +58,7 @@ def _narrow(context: Context, members: Sequence[int], at: int, replicas: int) ->
     """The context of some workloads alone, one of them at so many replicas."""
     workloads = [context.demand.workloads[member] for member in members]
     workloads[members.index(at)] = replace(context.demand.workloads[at], replicas=replicas)
-    return replace(
-        context,
-        demand=replace(context.demand, workloads=tuple(workloads)),
-        shapes=tuple(context.shapes[member] for member in members),
-        titles=tuple(context.titles[member] for member in members),
-        barred=frozenset(number for number, member in enumerate(members) if member in context.barred),
-    )
+    return context.narrow(replace(context.demand, workloads=tuple(workloads)), members)
 
 
 def _verdict_short(promise: Promise, verdict: Verdict, severity: Severity) -> Finding:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -156,19 +156,8 @@ class _Bench:
         part = next(part for part in split(changed) if members.index(at) in part)
         if tuple(members[one] for one in part) != known and not self.spend(changed, part):
             return None
-        focused = _focus(changed, part)
+        focused = changed.narrow(keep_workloads(changed.demand, part), part)
         return focused, judge_context(focused)
-
-
-def _focus(context: Context, members: Sequence[int]) -> Context:
-    """The context of some workloads, which compete with no other ones."""
-    return replace(
-        context,
-        demand=keep_workloads(context.demand, members),
-        shapes=tuple(context.shapes[at] for at in members),
-        titles=tuple(context.titles[at] for at in members),
-        barred=frozenset(number for number, at in enumerate(members) if at in context.barred),
-    )
 
 
 def _mend(bench: _Bench, at: int, choices: Mapping[str, ClassChoice]) -> Mending:
