@@ -8,8 +8,8 @@ that had no node before. Those that fare worse are named.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -25,6 +25,7 @@ from poolwright.plan.what_if.edits import Edit, can_offer, find_zone, make_edit
 
 MAX_TRIALS: Final = 8  # of a workload
 MAX_ALIKE: Final = 2  # sorts of nodes, and of devices, that are tried
+MAX_NODES: Final = 16  # more of one sort
 MAX_OTHERS: Final = 3  # zones, and classes, that are tried
 # What all trials of a cluster may cost: each its devices for every workload that is judged again, or a tenth where all
 # pods take one device. Beyond that nothing is tried.
@@ -50,19 +51,31 @@ class Mending:
 
     @property
     def mends(self) -> tuple[Trial, ...]:
-        """Those after which it always fits; if there are none, and it was unsatisfied, those after which it may."""
+        """Those after which it always fits; if there are none, and it was unsatisfied, those after which it may.
+
+        Of one sort of nodes it is the smallest number.
+        """
         words: tuple[Word, ...] = ("always-fits", "order-dependent")
         found = ([one for one in self.trials if one.after.word == word] for word in words)
-        whole, partial = map(tuple, found)
+        whole, partial = (_drop_counts(several, keeps=min) for several in found)
         return whole or (partial if self.before.word == "unsatisfied" else ())
 
     @property
     def vain(self) -> tuple[Trial, ...]:
-        """Those that are proven not to help."""
+        """Those that are proven not to help. Of one sort of nodes it is the largest number."""
         vain: tuple[Word, ...] = ("unsatisfied", "error")
         if self.before.word != "unsatisfied":
             vain = (*vain, "order-dependent")
-        return tuple(one for one in self.trials if one.after.word in vain)
+        return _drop_counts([one for one in self.trials if one.after.word in vain], keeps=max)
+
+
+def _drop_counts(trials: Sequence[Trial], *, keeps: Callable[[Iterable[int]], int]) -> tuple[Trial, ...]:
+    """The same, with one number of each sort of nodes."""
+    counts: dict[str, list[int]] = {}
+    for one in trials:
+        if one.edit.kind == "node":
+            counts.setdefault(one.edit.name, []).append(one.edit.count)
+    return tuple(one for one in trials if one.edit.kind != "node" or one.edit.count == keeps(counts[one.edit.name]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +100,9 @@ def find_mends(demand: Demand, before: Judgement, choices: Mapping[str, ClassCho
 
     before:  the verdicts of the demand.
     choices: by workload, where specs say which classes a placement may name; of others, any class of the demand.
-    Cost:    of each trial one judgement of the workloads that compete; up to MAX_TRIALS a workload, those that add
-             hardware made once for all that compete, and no more in all than MAX_COST.
+    Cost:    of each trial one judgement of the workloads that compete; up to MAX_TRIALS a workload and some more to
+             find how many nodes would do, those that add hardware made once for all that compete, and no more in all
+             than MAX_COST.
     """
     devices = sum(len(one.devices) for one in demand.slices)
     if all(one.word == "always-fits" for one in before.verdicts) or devices > MAX_COST:
@@ -163,18 +177,43 @@ class _Bench:
 def _mend(bench: _Bench, at: int, choices: Mapping[str, ClassChoice]) -> Mending:
     before = bench.before.verdicts[at]
     trials: list[Trial] = []
+
+    def try_out(edit: Edit) -> Trial | None:
+        judged = bench.judge(at, edit)
+        if judged is None or (edit.kind == "class" and _has_other_drivers(bench, at, edit, judged[0])):
+            return None
+        after = _find(judged[1], before.workload)
+        worse = () if edit.kind == "replicas" else _list_worse(bench.before, judged[1], before.workload)
+        return Trial(edit=edit, after=after, worse=worse)
+
     for edit in islice(_list_edits(bench, at, before, choices), MAX_TRIALS):
         if any(
             one.edit.kind == edit.kind == "node" and one.edit.name == edit.name and _is_whole(one) for one in trials
         ):
             continue  # fewer of them do
-        judged = bench.judge(at, edit)
-        if judged is None or (edit.kind == "class" and _has_other_drivers(bench, at, edit, judged[0])):
-            continue
-        after = _find(judged[1], before.workload)
-        worse = () if edit.kind == "replicas" else _list_worse(bench.before, judged[1], before.workload)
-        trials.append(Trial(edit=edit, after=after, worse=worse))
+        trial = try_out(edit)
+        trials += [] if trial is None else [trial]
+    for name in dict.fromkeys(one.edit.name for one in trials if one.edit.kind == "node"):
+        trials += _find_enough(try_out, [one for one in trials if one.edit.kind == "node" and one.edit.name == name])
     return Mending(before=before, trials=tuple(trials))
+
+
+def _find_enough(try_out: Callable[[Edit], Trial | None], tried: Sequence[Trial]) -> list[Trial]:
+    """What else was tried of one sort of nodes: twice as many until they do, and then as few as were seen to do."""
+    if any(map(_is_whole, tried)):
+        return []
+    found: list[Trial] = []
+    edit = max((one.edit for one in tried), key=lambda one: one.count)
+    few, count = edit.count, 2 * edit.count
+    many = MAX_NODES + 1
+    while few + 1 < many and count <= MAX_NODES:
+        trial = try_out(replace(edit, count=count))
+        if trial is None:
+            break
+        found.append(trial)
+        few, many = (few, count) if _is_whole(trial) else (count, many)
+        count = 2 * few if many > MAX_NODES else (few + many) // 2
+    return found
 
 
 def _is_whole(trial: Trial) -> bool:
