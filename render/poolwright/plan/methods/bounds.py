@@ -21,7 +21,7 @@ def bound_alone(field: Field, kind: Kind) -> int:
     shape = kind.shape
     if kind.shares:
         return min(kind.count, MAX_USERS)
-    if not kind.is_local or not shape.least or takes_shares(field, kind):
+    if not kind.is_local or not shape.least or kind.takes_shares:
         return kind.count
     return min(kind.count, _count_alone(field, kind))
 
@@ -43,7 +43,7 @@ def bound_together(field: Field, kinds: Sequence[Kind]) -> int:
     most = min((kind.count for kind in kinds), default=0)
     for key, pods in Counter(kind.shape.key for kind in kinds).items():
         kind = next(one for one in kinds if one.shape.key == key)
-        if not kind.shares and kind.is_local and kind.shape.least and not takes_shares(field, kind):
+        if not kind.shares and kind.is_local and kind.shape.least and not kind.takes_shares:
             most = min(most, _count_alone(field, kind) // pods)
     low, high = 0, most
     while low < high:
@@ -54,14 +54,6 @@ def bound_together(field: Field, kinds: Sequence[Kind]) -> int:
         else:
             low = middle
     return low
-
-
-def takes_shares(field: Field, kind: Kind) -> bool:
-    """Whether a device may serve several of a kind's pods."""
-    candidates = field.context.acceptance.candidates
-    return field.context.demand.features.consumable_capacity and any(
-        candidates[device].device.allow_multiple_allocations for device in kind.shape.accepted
-    )
 
 
 def count_units(field: Field, node: str, devices: Set[DeviceId]) -> int:
@@ -142,7 +134,7 @@ def is_partition(field: Field, kind: Kind) -> bool:
     """Whether a kind's pods take one device each that draws on counters of one node, and on nothing else."""
     shape, features = kind.shape, field.context.demand.features
     takes_one = len(shape.asks) == 1 and shape.least == shape.most == 1 and not shape.watched
-    if not takes_one or takes_shares(field, kind) or features.compatibility_groups or features.key == 34:
+    if not takes_one or kind.takes_shares or features.compatibility_groups or features.key == 34:
         return False
     acceptance = field.context.acceptance
     pools = {device[:2] for device in shape.accepted}
@@ -221,7 +213,7 @@ def match_blocking(field: Field, at: int, needed: Mapping[str, int]) -> int:
         if node in needed:
             classes = tuple(sorted(Counter(takers.get(device, ()) for device in own).items()))
             there = sorted({one for known, _ in classes for one in known})
-            caps = tuple((one, _cap_on_node(field, field.kinds[one[0]], one[1], node)) for one in there)
+            caps = tuple((one, _cap_on_node(field.kinds[one[0]], one[1], node)) for one in there)
             profiles[classes, caps, needed[node]] += 1
     asks = sorted({one for known in takers.values() for one in known})
     number = {one: 2 + index for index, one in enumerate(asks)}
@@ -280,7 +272,7 @@ def _cap_at_once(kind: Kind, most: int, needed: Mapping[str, int]) -> int:
     return min(most, max(needed.values(), default=most)) if kind.is_local else most
 
 
-def _cap_on_node(field: Field, kind: Kind, ask: int, node: str) -> int:
+def _cap_on_node(kind: Kind, ask: int, node: str) -> int:
     """How many devices of a node pods of a kind take at most: whole pods, if it is certain how many each takes.
 
     Where devices are several nodes' or several pods', pods take others beside those of the node.
@@ -288,7 +280,7 @@ def _cap_on_node(field: Field, kind: Kind, ask: int, node: str) -> int:
     one, devices = kind.shape.asks[ask], kind.shape.on_node.get(node, frozenset())
     if len(kind.shape.asks) > 1 or one.least != one.most or not devices:
         return UNBOUNDED
-    if not kind.is_local or takes_shares(field, kind):
+    if not kind.is_local or kind.takes_shares:
         return UNBOUNDED
     return len(devices) // one.most * one.most
 

@@ -25,6 +25,7 @@ class Kind:
     shape: Shape
     is_barred: bool  # no order may rest on it
     is_local: bool  # each device that it takes is one node's alone
+    takes_shares: bool  # a device may serve several of its pods
     shares: bool = False  # it uses a claim together with others, and they aren't all alike
     # Replicas that come to run with one of its pods: all of them, where they share all their claims. Then count is 1.
     weight: int = 1
@@ -84,6 +85,7 @@ def build_field(context: Context, members: Sequence[int]) -> Field:
                     count=workload.replicas if not is_alike else int(is_first),
                     shape=shape,
                     is_local=all(len(context.acceptance.nodes_of[device]) == 1 for device in shape.accepted),
+                    takes_shares=_takes_shares(context, shape),
                     is_barred=at in context.barred,
                     shares=bool(shared) and not is_alike,
                     weight=workload.replicas if is_alike else 1,
@@ -91,6 +93,11 @@ def build_field(context: Context, members: Sequence[int]) -> Field:
                 )
             )
     return Field(context, tuple(members), tuple(kinds))
+
+
+def _takes_shares(context: Context, shape: Shape) -> bool:
+    acceptance = context.acceptance
+    return any(acceptance.is_shareable(acceptance.candidates[device].device) for device in shape.accepted)
 
 
 _Users = Mapping[ClaimKey, Sequence[tuple[int, int]]]  # workloads and their pods by claim
