@@ -186,7 +186,7 @@ NIGHTLY: dict[str, tuple[Json, list[tuple[str, str, str, str]]]] = {
     # Whoever comes first decides where the claim's device is.
     "in-another-zone": (
         cron_job("nightly", SHARED, policy="Forbid", **IN_B),
-        [("chat/w", "undecided", "0-1", "1"), ("chat/nightly", "undecided", "0-1", "1")],
+        [("chat/w", "order-dependent", "0", "1"), ("chat/nightly", "order-dependent", "0", "1")],
     ),
     # Users of a claim that is shared are no more devices.
     "of-several-jobs-at-once": (

@@ -295,7 +295,7 @@ SHARED: dict[str, tuple[World, tuple[Workload, ...], list[tuple[str, str, str]],
     "users-with-other-nodes-are-not-alike": (
         World(((0,), (1,)), ()),
         (shared("s", 1), shared("t", 1, nodes=(1,))),
-        [("undecided", "0-1", "1"), ("undecided", "0-1", "1")],
+        [("undecided", "0-1", "1"), ("order-dependent", "0", "1")],
         "0",
     ),
     "more-users-than-a-claim-can-have": (

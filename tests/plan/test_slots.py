@@ -133,7 +133,7 @@ def test_a_daemon_is_by_itself_and_called_by_its_node() -> None:
         replace(pod, node_affinity={"nodeSelectorTerms": [{"matchFields": [dict(NAMED, values=[node])]}]})
         for node in ("n0", "n1", "n2")
     )
-    daemons = replace(workload, pods=bound, owner=owner)
+    daemons = replace(workload, pods=bound, owner=owner, is_per_node=True)
     slots = build_slots(replace(demand, workloads=(daemons,)), "c")
     assert [(one.id, one.node, len(one.devices)) for one in slots] == [
         (name_slot("c", owner, 0, "c0", "n0"), "n0", 1),
