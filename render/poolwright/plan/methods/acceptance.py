@@ -14,7 +14,7 @@ from typing import TypedDict
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import EXACT_COUNT, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
 from poolwright.allocation.held import DeviceId, Held, PoolId
-from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated
+from poolwright.allocation.outcome import Allocated, AttemptError, GaveUp, NotAllocated, Outcome
 from poolwright.allocation.placing import find_bar, is_usable
 from poolwright.allocation.pools import Candidate, CounterId, Pool
 from poolwright.allocation.subject import Subject, claim_key
@@ -102,10 +102,19 @@ class _Failing(TypedDict, total=False):
     risk_device: DeviceId
 
 
+_Given = dict[tuple[str, str], tuple[set[tuple[str, DeviceId]], str]]
+_Ends = dict[tuple[str, str], Outcome]
+
+
 class Acceptance:
     """Shapes of a demand's pods; what was found out for one serves all that are alike."""
 
-    def __init__(self, demand: Demand) -> None:
+    def __init__(self, demand: Demand, like: Acceptance | None = None, touched: Set[str] = frozenset()) -> None:
+        """What nodes answer to claims is taken over from a demand that is like this one.
+
+        like:    of a demand with the same classes, features and claims that are held.
+        touched: nodes that aren't there as they are here: devices of their own, or of their pools, are others.
+        """
         self.allocator = demand.build_allocator()
         self.nodes = tuple(sorted(demand.nodes, key=lambda node: node.name))
         self.named = {node.name: node for node in reversed(self.nodes)}  # of two with one name the first
@@ -118,6 +127,11 @@ class Acceptance:
         self._shapes: dict[str, Shape] = {}
         self._asks: dict[str, tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]] = {}
         self._usable: dict[str, frozenset[DeviceId]] = {}
+        # By node and what it is asked: the devices it gives, and how an attempt ends.
+        given = {} if like is None else like._given
+        ends = {} if like is None else like._ends
+        self._given: _Given = {key: found for key, found in given.items() if key[0] not in touched}
+        self._ends: _Ends = {key: found for key, found in ends.items() if key[0] not in touched}
         self._list_devices()
 
     def build_held(self) -> Held:
@@ -276,8 +290,11 @@ class Acceptance:
         held = self.build_held()
         able: list[Node] = []
         failing: _Failing = {}
+        asked = repr([(claim_key(claim), claim.requests, claim.constraints) for claim in claims])
         for node in nodes:
-            outcome = self.allocator.allocate(node, claims, held)
+            if (node.name, asked) not in self._ends:
+                self._ends[node.name, asked] = self.allocator.allocate(node, claims, held)
+            outcome = self._ends[node.name, asked]
             if not isinstance(outcome, NotAllocated):
                 able.append(node)
             if failing:
@@ -298,8 +315,11 @@ class Acceptance:
             found: dict[str, frozenset[DeviceId]] = {}
             alternatives: set[tuple[str, DeviceId]] = set()
             risk = ""
+            asked = repr((claim.requests, claim.constraints))
             for node in nodes:
-                given, problem = self._ask_node(node, claim)
+                if (node.name, asked) not in self._given:
+                    self._given[node.name, asked] = self._ask_node(node, claim)
+                given, problem = self._given[node.name, asked]
                 found[node.name] = frozenset(device for _, device in given)
                 alternatives.update(given)
                 risk = risk or problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -155,9 +155,15 @@ def build_landing(device: Device, request: str) -> Landing:
     return Landing(product=said["productName"] or device.driver, kind=said["type"], alternative=alternative)
 
 
-def build_context(demand: Demand, *, shows: bool = True) -> Context:
-    """Ask for every pod's shape. Cost: the devices of each node, squared, for every two pods that differ."""
-    acceptance = Acceptance(demand)
+def build_context(
+    demand: Demand, *, shows: bool = True, like: Context | None = None, touched: Set[str] = frozenset()
+) -> Context:
+    """Ask for every pod's shape.
+
+    like: of the demand that this one was made from, to ask only the nodes that were touched; see `Acceptance`.
+    Cost: the devices of each node, squared, for every two pods that differ.
+    """
+    acceptance = Acceptance(demand, None if like is None else like.acceptance, touched)
     found = [acceptance.shape(workload, pod) for workload in demand.workloads for pod in workload.pods]
     settled = iter(acceptance.settle(found))
     shapes = tuple(tuple(next(settled) for _ in workload.pods) for workload in demand.workloads)

@@ -5,7 +5,7 @@ Things whose loss takes as many of each sort of device are lost alike, so one of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -74,6 +74,9 @@ class LossJudge:
         # Where nodes may run out of something else, workloads stand in each other's way without any device in common.
         coupled = goes_by_nodes(whole)
         self._parts = [tuple(range(len(context.shapes)))] if coupled else [tuple(part) for part in split(context)]
+        self._nodes_of: dict[tuple[str, str], set[str]] = {}  # by pool
+        for device, nodes in context.acceptance.nodes_of.items():
+            self._nodes_of.setdefault(device[:2], set()).update(nodes)
         self._intact: dict[tuple[int, ...], Count] = {}  # by touched workloads their shortfall before
         options = [[one for shape in own for several in shape.options for one in several] for own in context.shapes]
         # By workload what its requests take, those for administration too.
@@ -91,10 +94,12 @@ class LossJudge:
         own = replace(demand, workloads=tuple(demand.workloads[at] for at in touched))
         if touched not in self._intact:
             is_whole = self._whole.shortfall == exactly(0)  # then no part of it is short
-            intact = self._whole if is_whole else judge_context(build_context(own, shows=False))
+            intact = self._whole if is_whole else judge_context(build_context(own, shows=False, like=self._context))
             self._intact[touched] = intact.shortfall
         left = lose(own, lost)
-        after = judge_context(build_context(left, shows=False))
+        after = judge_context(
+            build_context(left, shows=False, like=self._context, touched=lost.nodes.union(self._list_nodes(lost)))
+        )
         whole, before = self._whole.shortfall, self._intact[touched]
         # Parts that aren't touched keep theirs.
         shortfall = Count(
@@ -102,6 +107,11 @@ class LossJudge:
         )
         changes = list_changes((self._whole.verdicts[at] for at in touched), after.verdicts)
         return tuple(replace(one, after=explain_nowhere(left, one.after)) for one in changes), shortfall
+
+    def _list_nodes(self, lost: Lost) -> Iterator[str]:
+        """The nodes of pools of which devices are lost."""
+        for pool in {device[:2] for device in lost.devices}:
+            yield from self._nodes_of[pool]
 
     def touches(self, lost: Lost, workloads: Set[int]) -> bool:
         """Whether one of the workloads, or somebody they compete with, may feel a loss."""
