@@ -97,7 +97,7 @@ def test_what_a_device_plugin_serves_needs_no_device() -> None:
     judgement = judge(demand)
     assert words(demand) == [("undecided", "0-3", "0-3"), ("undecided", "0-1", "1")]
     assert (str(judgement.shortfall), judgement.over_demanded) == ("0-3", ())
-    said = "node n1: a device plugin serves example.com/gpu there; what is free of it isn't known"
+    said = "node n1: the node's device plugin serves example.com/gpu there; what is free of it isn't known"
     assert said in judgement.verdicts[0].reasons
 
 

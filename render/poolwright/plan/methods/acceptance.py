@@ -127,6 +127,7 @@ class Acceptance:
         self._shapes: dict[str, Shape] = {}
         self._asks: dict[str, tuple[dict[str, frozenset[DeviceId]], frozenset[tuple[str, DeviceId]], str]] = {}
         self._usable: dict[str, frozenset[DeviceId]] = {}
+        self._reach: Counter[DeviceId] = Counter()  # of how many nodes pods can use it
         # By node and what it is asked: the devices it gives, and how an attempt ends.
         given = {} if like is None else like._given
         ends = {} if like is None else like._ends
@@ -184,7 +185,9 @@ class Acceptance:
 
     def _list_devices(self) -> None:
         for node in self.nodes:
-            usable = [one for _, one in self.allocator.pools(node).candidates]
+            found = self.allocator.pools(node).candidates
+            usable = [one for _, one in found]
+            self._reach.update(one.id for pool, one in found if one not in pool.unreachable)
             self._usable[node.name] = frozenset(one.id for one in usable)
             for one in usable:
                 self.candidates[one.id] = one
@@ -215,7 +218,7 @@ class Acceptance:
         nodes, failing = self._try_nodes(self.list_open(pod), new)
         if "error" in failing:
             return Shape(key=key, **failing)
-        reached = [*self._list_reached(workload, pod, nodes), *self._list_served(pod)]
+        reached = [*self._list_reached(workload, pod, nodes), *self.list_served(pod)]
         nodes = sorted((*nodes, *reached), key=lambda node: node.name)
         on_node: dict[str, set[DeviceId]] = {node.name: set() for node in nodes}
         asks: list[Ask] = []
@@ -251,17 +254,29 @@ class Acceptance:
     def _list_reached(self, workload: Workload, pod: Subject, able: Sequence[Node]) -> list[Node]:
         """Nodes that can't serve a pod with nobody else there, but may once others have devices for what they share."""
         new = [claim for claim in pod.claims if claim.allocation is None]
-        own = [claim for claim in new if claim_key(claim) not in workload.shared]
-        if len(own) == len(new):
+        shared = [claim for claim in new if claim_key(claim) in workload.shared]
+        if not shared or not all(self._try_nodes(self.nodes, [claim])[0] for claim in shared):
             return []
+        own = [claim for claim in new if claim_key(claim) not in workload.shared]
         left = [
             node
             for node in self.list_open(pod)
-            if node not in able and any(len(self.nodes_of[device]) > 1 for device in self._usable[node.name])
+            if node not in able and all(self._comes_from_elsewhere(pod, node, claim) for claim in shared)
         ]
         return self._try_nodes(left, own)[0] if own else left
 
-    def _list_served(self, pod: Subject) -> list[Node]:
+    def _comes_from_elsewhere(self, pod: Subject, node: Node, claim: Claim) -> bool:
+        """Whether a pod may use a claim on a node, though it has its devices by another pod, or by one that was there.
+
+        All of them must reach the node; and where some are for administration, who has them is in nobody's way.
+        """
+        if any(one.admin_access for entry in claim.requests for one in _list_alternatives(entry)):
+            return True
+        asked = (self._ask(pod, [node], _loosen(claim, entry))[0][node.name] for entry in claim.requests)
+        has_here = bool(self._try_nodes([node], [claim])[0])
+        return has_here or all(any(self._reach[device] > 1 for device in devices) for devices in asked)
+
+    def list_served(self, pod: Subject) -> list[Node]:
         """Nodes where a device plugin may serve a pod, so that it has its other claims alone there."""
         nodes = list_uncertain(pod, self.nodes)
         own = [one for one, name in zip(pod.claims, pod.claim_names, strict=False) if name and one.allocation is None]

@@ -8,10 +8,11 @@ from functools import cached_property
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.held import DeviceId
+from poolwright.allocation.placing import find_bar
 from poolwright.catalog.resource_slice import Device
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.device_order import DeviceOrder
-from poolwright.plan.methods.acceptance import Acceptance, Shape, list_uncertain
+from poolwright.plan.methods.acceptance import Acceptance, Shape
 from poolwright.plan.methods.market import Handed
 from poolwright.plan.replay import Replay
 from poolwright.plan.supply import Supply
@@ -115,11 +116,15 @@ class Context:
             if number < self.demand.workloads[step.workload].replicas:
                 done = replay.place(step.workload, number, step.pod, step.node)
                 placed[step.workload][step.pod] += done is not None
-        for node in self.shapes[workload][pod].on_node:
-            while placed[workload][pod] < self.demand.workloads[workload].replicas:
-                if replay.place(workload, placed[workload][pod], pod, node) is None:
-                    break
-                placed[workload][pod] += 1
+        shape, is_done = self.shapes[workload][pod], False
+        while not is_done:
+            is_done = True
+            for node in shape.on_node:
+                while placed[workload][pod] < self.demand.workloads[workload].replicas:
+                    if replay.place(workload, placed[workload][pod], pod, node) is None:
+                        break
+                    placed[workload][pod] += 1
+                    is_done = not shape.reached  # others of its nodes may be open now
         return Witness(
             moves=tuple(replay.moves),
             placed=placed[workload][pod],
@@ -184,9 +189,9 @@ def build_context(
 def _find_uncertain(workload: Workload, acceptance: Acceptance) -> str:
     """Why it isn't known if a workload needs devices; "": it is."""
     for pod in workload.pods:
-        nodes = list_uncertain(pod, acceptance.nodes)
-        if nodes:
+        nodes = acceptance.list_served(pod)
+        bar = find_bar(pod, nodes[0]) if nodes else None
+        if bar is not None:
             more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-            served = ", ".join(one for one in pod.plugin_resources if one in nodes[0].allocatable)
-            return f"node {nodes[0].name}{more}: a device plugin serves {served} there; what is free of it isn't known"
+            return f"node {nodes[0].name}{more}: {bar.reason}"
     return ""

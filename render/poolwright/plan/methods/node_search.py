@@ -209,11 +209,11 @@ def build_node_search(field: Field) -> NodeSearch | None:
     """What every node of a part may hold; None: there is too much, or something decides that isn't counted here."""
     found: dict[tuple[Need, frozenset[str]], list[int]] = {}
     for number, kind in enumerate(field.kinds):
+        if not kind.count or not kind.shape.on_node or kind.shape.needs_nothing:
+            continue  # it is nowhere, or in nobody's way
         nodes = frozenset(node for node, devices in kind.shape.on_node.items() if devices)
         need = build_need(field, kind)
-        if not kind.count or not nodes:
-            continue  # it is nowhere, and in nobody's way
-        if need is None:
+        if need is None or not nodes:
             return None
         found.setdefault((need, nodes), []).append(number)
     groups = [

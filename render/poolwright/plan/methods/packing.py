@@ -32,7 +32,7 @@ class Packer:
     def place(self, kind: Kind, node: str) -> bool:
         """Place the next pod of a kind on a node, if there is one left and it goes there."""
         key = kind.workload, kind.pod
-        if not self.has_left(kind) or (not kind.shape.on_node.get(node) and not kind.shape.needs_nothing):
+        if not self.has_left(kind) or node not in kind.shape.on_node:
             return False
         move = self.replay.place(kind.workload, self.placed[key], kind.pod, node)
         if move is None:
@@ -57,9 +57,21 @@ class Packer:
 
     def fill(self, kind: Kind) -> None:
         """Place pods of a kind until none goes anywhere, or all are placed."""
-        for node in kind.shape.on_node:
-            while self.place(kind, node):
-                pass
+        is_done = False
+        while not is_done:
+            is_done = True
+            for node in kind.shape.on_node:
+                while self.place(kind, node):
+                    is_done = not kind.shape.reached  # others of its nodes may be open now
+
+    def fill_replicas(self, kind: Kind) -> None:
+        """The same for all pods of its replicas: one may bring a claim that another one uses."""
+        own = [one for one in self.field.kinds if one.workload == kind.workload] if kind.shares else []
+        before = -1
+        while before < self.placed.total():
+            before = self.placed.total()
+            for one in (kind, *own):
+                self.fill(one)
 
 
 def start(field: Field, allocator: Allocator | None = None) -> Packer:
@@ -172,6 +184,8 @@ def _queue(packer: Packer, kind: Kind) -> list[tuple[int, str]]:
 
 
 def _place_fullest(packer: Packer, kind: Kind, queue: list[tuple[int, str]]) -> bool:
+    if kind.shape.reached:  # others may make room on a node
+        return any(packer.place(kind, node) for node in kind.shape.on_node)
     while queue:
         left, node = queue[0]
         now = len(kind.shape.on_node[node]) - packer.used[node]
@@ -203,7 +217,7 @@ def find_worst(field: Field, at: int, *, target: int) -> Witness | None:
     worst: Witness | None = None
     for packer, others, takes_back in _list_plans(field, at):
         block(packer, kind, others, takes_back=takes_back)
-        packer.fill(kind)
+        packer.fill_replicas(kind)
         count = packer.placed[kind.workload, kind.pod]
         if count < kind.count and (worst is None or count < worst.placed):
             worst = Witness(

@@ -204,15 +204,15 @@ def _find_enough(try_out: Callable[[Edit], Trial | None], tried: Sequence[Trial]
         return []
     found: list[Trial] = []
     edit = max((one.edit for one in tried), key=lambda one: one.count)
-    few, count = edit.count, 2 * edit.count
+    few, count = edit.count, min(2 * edit.count, MAX_NODES)
     many = MAX_NODES + 1
-    while few + 1 < many and count <= MAX_NODES:
+    while few + 1 < many and few < MAX_NODES:
         trial = try_out(replace(edit, count=count))
         if trial is None:
             break
         found.append(trial)
         few, many = (few, count) if _is_whole(trial) else (count, many)
-        count = 2 * few if many > MAX_NODES else (few + many) // 2
+        count = min(2 * few, MAX_NODES) if many > MAX_NODES else (few + many) // 2
     return found
 
 

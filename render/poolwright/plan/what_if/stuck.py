@@ -145,7 +145,8 @@ def _place_one(packer: Packer, kind: Kind, choice: _Choice, closed: set[tuple[in
     for node in nodes:
         if packer.place(kind, node):
             return True
-        closed.add((kind.pod, node))
+        if not kind.shape.reached:
+            closed.add((kind.pod, node))
     return False
 
 
