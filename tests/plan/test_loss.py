@@ -175,9 +175,20 @@ def test_a_device_out_of_reach_is_in_the_way_of_all() -> None:
         tainted=frozenset({1}),
     )
     assert said_of_devices(world) == [
-        ("n0/d0 n0/d2", [("w0", "unsatisfied", "1")]),
+        ("n0/d0", [("w0", "unsatisfied", "1")]),
         ("n0/d1", [("w0", "order-dependent", "1"), ("w1", "order-dependent", "0")]),
+        ("n0/d2", [("w0", "unsatisfied", "1")]),
     ]
     # To look at, it is as the first one, which nobody takes either.
     world = World(((0, 1, 2),), (takes(1, Option(frozenset({1, 2}), EVERY)),), tainted=frozenset({1}))
-    assert said_of_devices(world) == [("n0/d0 n0/d2", []), ("n0/d1", [("w0", "always-fits", "1")])]
+    assert said_of_devices(world) == [("n0/d0", []), ("n0/d1", [("w0", "always-fits", "1")]), ("n0/d2", [])]
+
+
+def test_what_two_requests_for_all_both_want_is_in_the_way() -> None:
+    """d0 is in both, so that neither claim is ever given; without it each has one of its own."""
+    every = tuple((Option(frozenset({0, other}), EVERY),) for other in (1, 2))
+    assert said_of_devices(World(((0, 1, 2),), (Group(1, (Part(Need(every)),)),))) == [
+        ("n0/d0", [("w0", "always-fits", "1")]),
+        ("n0/d1", []),
+        ("n0/d2", []),
+    ]

@@ -7,7 +7,7 @@ gives it once those that it gives before are held. Counters and what others hold
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
@@ -205,6 +205,17 @@ class Acceptance:
             and all(is_usable(one, node) for one in found)
             and not self.supply.find_lack(node.name, requests, {})
         ]
+
+    def list_selected(self, pod: Subject) -> Iterator[tuple[int, DeviceId]]:
+        """The devices of nodes that are open to a pod which each of its new requests selects, by index of the request.
+
+        Also those of nodes that can't serve it now, but might, if they had others.
+        """
+        nodes = self.list_open(pod)
+        entries = [(claim, entry) for claim in pod.claims if claim.allocation is None for entry in claim.requests]
+        for number, (claim, entry) in enumerate(entries):
+            for devices in self._ask(pod, nodes, _loosen(claim, entry))[0].values():
+                yield from ((number, device) for device in devices)
 
     def _build_shape(self, key: str, workload: Workload, pod: Subject) -> Shape:
         new = [claim for claim in pod.claims if claim.allocation is None]

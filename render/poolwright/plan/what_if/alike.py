@@ -134,6 +134,10 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
             for number, option in enumerate(one for several in shape.options for one in several):
                 for device in option.accepted:
                     takers.setdefault(device, []).append((at, pod, number))
+            if any(option.count is None for several in shape.options for option in several):
+                # A node that can't give all now might, without some of them.
+                for number, device in context.acceptance.list_selected(context.demand.workloads[at].pods[pod]):
+                    takers.setdefault(device, []).append((at, pod, -1 - number))
     barring = _list_barring(context)
     numbers: dict[object, int] = {}
     found = {}
@@ -142,7 +146,7 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
         nodes = context.acceptance.nodes_of[device]
         is_plain = not one.consumes and not one.allow_multiple_allocations
         key = (
-            tuple(takers.get(device, ())),
+            tuple(sorted(takers.get(device, ()))),
             say_values(device),
             "" if is_plain else repr((one.consumes, sorted(one.capacity.items()), device[:2])),
             # A device of several nodes is like none that isn't of the same ones.
