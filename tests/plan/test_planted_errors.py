@@ -16,7 +16,7 @@ from poolwright.allocation import attempt
 from poolwright.allocation.claim import ALL, EXACT_COUNT, ClaimRequest, Request
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.engine import judge
-from poolwright.plan.methods import acceptance, bounds, exact, general, market, single
+from poolwright.plan.methods import acceptance, bounds, exact, general, kinds, market, single
 from poolwright.plan.methods.acceptance import Ask, Shape
 from poolwright.plan.methods.cells import Cells
 from poolwright.plan.methods.context import Context, Step
@@ -121,7 +121,7 @@ def ignore_matches(patch: pytest.MonkeyPatch) -> None:
 
 
 def take_shares_for_devices(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(bounds, "takes_shares", lambda field, kind: False)
+    patch.setattr(kinds, "_takes_shares", lambda context, shape: False)
 
 
 def take_the_first_alternative(patch: pytest.MonkeyPatch) -> None:
