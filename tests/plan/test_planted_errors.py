@@ -16,7 +16,7 @@ from poolwright.allocation import attempt
 from poolwright.allocation.claim import ALL, EXACT_COUNT, ClaimRequest, Request
 from poolwright.catalog.resource_slice import ResourceSlice
 from poolwright.plan.engine import judge
-from poolwright.plan.methods import acceptance, bounds, exact, general, kinds, market, single
+from poolwright.plan.methods import acceptance, exact, general, kinds, market, single
 from poolwright.plan.methods.acceptance import Ask, Shape
 from poolwright.plan.methods.cells import Cells
 from poolwright.plan.methods.context import Context, Step
