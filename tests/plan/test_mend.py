@@ -328,6 +328,17 @@ def test_what_may_be_spent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_mends(demand, before) == Mends()
 
 
+def test_where_the_search_for_fewer_nodes_ends_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eleven do; with enough to spend for sixteen and no more, that fewer may do is left open."""
+    demand = demand_of(World(((0, 1),), (Want(1, (BOTH,), 2), Want(11, (BOTH,)))))
+    found = []
+    for cost in (1000, 36):
+        monkeypatch.setattr("poolwright.plan.what_if.mend.MAX_COST", cost)
+        mending = find_mends(demand, judge(demand)).workloads[0]
+        found.append([(one.edit.count, one.is_least) for one in mending.mends])
+    assert found == [[(11, True)], [(16, False)]]
+
+
 # What follows makes each change in the world, where nobody asks the code that makes it in the demand.
 
 

@@ -95,7 +95,8 @@ def _say_trial(answer: ClusterAnswer, trial: Trial) -> str:
     below = f" (below its minimum of {minimum})" if after.replicas < minimum else ""
     worse = [f"{one.workload} {say_counts(one)} {say_word(one)}" for one in trial.worse]
     but = f", but then {', '.join(worse)}" if worse else ""
-    return f"{say_edit(trial.edit)}{below} -> {say_counts(after)} {say_word(after)}{but}"
+    fewer = "" if trial.is_least else ", or fewer,"
+    return f"{say_edit(trial.edit)}{fewer}{below} -> {say_counts(after)} {say_word(after)}{but}"
 
 
 def _render_trial(trial: Trial) -> _Json:

@@ -40,6 +40,7 @@ class Trial:
     edit: Edit
     after: Verdict  # of the workload
     worse: tuple[Verdict, ...] = ()  # of others that fare worse for it
+    is_least: bool = True  # False: fewer nodes may do too, and weren't all tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +209,8 @@ def _find_enough(try_out: Callable[[Edit], Trial | None], tried: Sequence[Trial]
     many = MAX_NODES + 1
     while few + 1 < many and few < MAX_NODES:
         trial = try_out(replace(edit, count=count))
-        if trial is None:
-            break
+        if trial is None:  # that is all that may be spent
+            return [replace(one, is_least=False) if one.edit.count == many else one for one in found]
         found.append(trial)
         few, many = (few, count) if _is_whole(trial) else (count, many)
         count = min(2 * few, MAX_NODES) if many > MAX_NODES else (few + many) // 2
