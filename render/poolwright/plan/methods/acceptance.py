@@ -269,23 +269,25 @@ class Acceptance:
         if not shared or not all(self._try_nodes(self.nodes, [claim])[0] for claim in shared):
             return []
         own = [claim for claim in new if claim_key(claim) not in workload.shared]
-        left = [
-            node
-            for node in self.list_open(pod)
-            if node not in able and all(self._comes_from_elsewhere(pod, node, claim) for claim in shared)
-        ]
+        left = [node for node in self.list_open(pod) if node not in able and self._may_open(pod, node, shared)]
         return self._try_nodes(left, own)[0] if own else left
 
-    def _comes_from_elsewhere(self, pod: Subject, node: Node, claim: Claim) -> bool:
-        """Whether a pod may use a claim on a node, though it has its devices by another pod, or by one that was there.
+    def _may_open(self, pod: Subject, node: Node, shared: Sequence[Claim]) -> bool:
+        """Whether a node may serve a pod once shared claims have devices: some by another node, the rest there."""
+        elsewhere = [self._comes_from_elsewhere(pod, node, claim) for claim in shared]
+        return any(elsewhere) and all(
+            comes or bool(self._try_nodes([node], [claim])[0]) for comes, claim in zip(elsewhere, shared, strict=True)
+        )
 
-        All of them must reach the node; and where some are for administration, who has them is in nobody's way.
+    def _comes_from_elsewhere(self, pod: Subject, node: Node, claim: Claim) -> bool:
+        """Whether a pod may use a claim on a node by devices that another node gave for it: all of them must reach it.
+
+        Where some are for administration, who has the claim already is in nobody's way: as if it came from elsewhere.
         """
         if any(one.admin_access for entry in claim.requests for one in _list_alternatives(entry)):
             return True
         asked = (self._ask(pod, [node], _loosen(claim, entry))[0][node.name] for entry in claim.requests)
-        has_here = bool(self._try_nodes([node], [claim])[0])
-        return has_here or all(any(self._reach[device] > 1 for device in devices) for devices in asked)
+        return all(any(self._reach[device] > 1 for device in devices) for devices in asked)
 
     def list_served(self, pod: Subject) -> list[Node]:
         """Nodes where a device plugin may serve a pod, so that it has its other claims alone there."""
