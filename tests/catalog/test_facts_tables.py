@@ -44,6 +44,7 @@ KEYS = {
     "helm-values": ("chart", "version", "key"),
     "engines": ("engine", "version"),
     "engine-arguments": ("engine", "quantity", "version"),
+    "engine-memory": ("engine", "version"),
     "metrics": ("emitter", "name"),
 }
 

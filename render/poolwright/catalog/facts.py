@@ -11,6 +11,7 @@ from poolwright.specs.envelope import ComputeClass
 
 if TYPE_CHECKING:  # rows that `generate` doesn't need: defining their types costs more than all else it does with facts
     from poolwright.catalog.tables.driver_settings import DriverSettingFact, HelmValueFact
+    from poolwright.catalog.tables.engine_memory import EngineMemoryFact
     from poolwright.catalog.tables.engines import EngineArgumentFact, EngineFact, MetricFact
     from poolwright.catalog.tables.hardware import HardwareFact, MigProfileFact
     from poolwright.catalog.tables.kubernetes import KubernetesGateFact, ServedApiFact
@@ -32,7 +33,7 @@ FACT_TABLES: Final = (
     *("device-types", "device-attributes", "device-capacities"),
     *("operator-lines", "operator-releases", "operator-components", "operator-gpu-drivers"),
     *("driver-releases", "driver-minimums", "driver-settings", "helm-values"),
-    *("engines", "engine-arguments", "metrics"),
+    *("engines", "engine-arguments", "engine-memory", "metrics"),
 )
 FACT_FILES: Final = tuple(f"{name}.json" for name in FACT_TABLES)
 
@@ -272,6 +273,13 @@ class Facts:
         from poolwright.catalog.tables.engines import EngineArgumentFact
 
         return self._decode("engine-arguments", _Table[EngineArgumentFact])
+
+    @cached_property
+    def engine_memory(self) -> "tuple[EngineMemoryFact, ...]":
+        """What engines take beside weights and KV cache."""
+        from poolwright.catalog.tables.engine_memory import EngineMemoryFact
+
+        return self._decode("engine-memory", _Table[EngineMemoryFact])
 
     @cached_property
     def metrics(self) -> "tuple[MetricFact, ...]":

@@ -1,0 +1,224 @@
+"""The price: the memory of one rank, line by line. The worst rank decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Final, Literal
+
+from poolwright.admission.adapters import count_adapters
+from poolwright.admission.architecture import Unsupported
+from poolwright.admission.cache import CachePlan, plan_cache
+from poolwright.admission.deployment import Deployment, DeviceMemory
+from poolwright.admission.weights import count_weights, split_layers
+from poolwright.catalog.tables.engine_memory import EngineMemoryFact
+from poolwright.specs.version import parse_version
+
+MIB: Final = 1 << 20
+GIB: Final = 1 << 30
+CHECKPOINT_PERCENT: Final = 102  # what an engine holds, of the bytes of a checkpoint's files
+MIN_BATCH: Final = 2048  # that SGLang counts at least. Source: sglang 0.5.23, server_args.py
+LineName = Literal["weights", "adapters", "activation", "runtime", "graphs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A summand of what a rank takes of the engine's budget."""
+
+    name: LineName
+    bytes: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """The rank that has the least left for its KV cache."""
+
+    device: DeviceMemory
+    stage: int  # of the pipeline, from 0
+    requested_bytes: int  # what the engine may use
+    lines: tuple[Line, ...]
+    cache: CachePlan
+    kv_budget_bytes: int  # may be negative
+    outside_bytes: int  # of the device, that the engine may not use and nobody else has
+    outside_needed_bytes: int
+    band_bytes: int  # how far off the budget may be
+    outside_band_bytes: int
+    constants: str  # the set, `vllm 0.17.0`
+    is_extrapolated: bool
+
+    @property
+    def lines_by_name(self) -> dict[str, int]:
+        """Bytes of each line."""
+        return {one.name: one.bytes for one in self.lines}
+
+    @property
+    def weights_bytes(self) -> int:
+        """Bytes of the weights."""
+        return self.lines_by_name["weights"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """What an engine takes, of the version that is closest from below."""
+
+    fact: EngineMemoryFact
+    is_extrapolated: bool  # it wasn't fitted on this version
+
+    @property
+    def name(self) -> str:
+        """The set."""
+        return f"{self.fact.engine} {self.fact.version}"
+
+
+def choose_constants(facts: Sequence[EngineMemoryFact], engine: str, version: str) -> Constants | None:
+    """The newest set that isn't newer than an engine's version, or the oldest; None: there is none for the engine.
+
+    version: as `parse_version` takes it.
+    """
+    wanted = parse_version(version)
+    known = sorted((one for one in facts if one.engine == engine), key=lambda one: parse_version(one.version))
+    if not known:
+        return None
+    older = [one for one in known if parse_version(one.version) <= wanted]
+    fact = older[-1] if older else known[0]
+    is_fitted = bool(older) and fact.fitted_until is not None
+    is_fitted = is_fitted and parse_version(wanted.minor) <= parse_version(fact.fitted_until or "0")
+    return Constants(fact=fact, is_extrapolated=not is_fitted)
+
+
+def price(deployment: Deployment, device: DeviceMemory, constants: Constants) -> Price | Unsupported:
+    """What one rank of a deployment takes of a device.
+
+    Cost: a handful of sums for each pipeline stage.
+    Source: how vLLM and SGLang set up their memory; the amounts of `constants`.
+    """
+    found: list[Price] = []
+    for stage in range(deployment.pipeline_parallel):
+        one = _price_stage(deployment, device, constants, stage)
+        if isinstance(one, Unsupported):
+            return one
+        found.append(one)
+    need = deployment.load.context_tokens
+    return min(found, key=lambda one: Fraction(one.kv_budget_bytes, one.cache.count_bytes(need)))
+
+
+def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Constants, stage: int) -> Price | Unsupported:
+    fact, tensor, stages = constants.fact, deployment.tensor_parallel, deployment.pipeline_parallel
+    counts = split_layers(len(deployment.architecture.layers), stages)
+    first = sum(counts[:stage])
+    cache = plan_cache(
+        deployment.architecture.layers[first : first + counts[stage]],
+        deployment.cache,
+        tensor_parallel=tensor,
+        in_flight_tokens=deployment.batch_tokens * fact.concurrent_batches,
+        caches_prefixes=True,
+    )
+    if isinstance(cache, Unsupported):
+        return cache
+    requested = ceil(Fraction(device.total_bytes * deployment.memory_percent, 100))
+    lines = tuple(_list_lines(deployment, constants, stage))
+    if deployment.profile is None:
+        budget = requested - sum(one.bytes for one in lines)
+    else:
+        budget = deployment.profile.kv_budget_bytes
+    band, outside_band = _count_bands(deployment, device, constants)
+    return Price(
+        device=device,
+        stage=stage,
+        requested_bytes=requested,
+        lines=lines,
+        cache=cache,
+        kv_budget_bytes=budget,
+        outside_bytes=device.total_bytes - requested - deployment.beside_bytes,
+        outside_needed_bytes=_count_outside(deployment, constants),
+        band_bytes=band,
+        outside_band_bytes=outside_band,
+        constants=constants.name,
+        is_extrapolated=constants.is_extrapolated,
+    )
+
+
+def _list_lines(deployment: Deployment, constants: Constants, stage: int) -> Iterator[Line]:
+    fact, architecture = constants.fact, deployment.architecture
+    yield _build_weights(deployment, stage)
+    if deployment.adapters is not None:
+        slots = count_adapters(
+            architecture,
+            deployment.adapters,
+            tensor_parallel=deployment.tensor_parallel,
+            stages=deployment.pipeline_parallel,
+            stage=stage,
+        )
+        rank = deployment.adapters.padded_rank
+        yield Line(name="adapters", bytes=slots, source=f"{deployment.adapters.count} slots at rank {rank}")
+    where = f"{constants.name}, {fact.fitted_on}"
+    is_last = stage == deployment.pipeline_parallel - 1
+    yield Line(name="activation", bytes=_count_activation(deployment, fact, is_last=is_last), source=where)
+    yield Line(name="runtime", bytes=_count_runtime(deployment, fact) * MIB, source=where)
+    if fact.graphs_in_budget:
+        yield Line(name="graphs", bytes=fact.graphs_mi * MIB, source=where)
+
+
+def _build_weights(deployment: Deployment, stage: int) -> Line:
+    if deployment.profile is not None:
+        return Line(name="weights", bytes=deployment.profile.weights_bytes, source=deployment.profile.source)
+    tensor, stages = deployment.tensor_parallel, deployment.pipeline_parallel
+    counted = [
+        count_weights(
+            deployment.architecture, deployment.quantization, tensor_parallel=tensor, stages=stages, stage=number
+        )
+        for number in range(stages)
+    ]
+    if deployment.weights_bytes is None:
+        return Line(name="weights", bytes=counted[stage], source="the architecture's matrices")
+    whole = count_weights(deployment.architecture, deployment.quantization, tensor_parallel=1, stages=1, stage=0)
+    share = Fraction(counted[stage], whole) * deployment.weights_bytes * CHECKPOINT_PERCENT / 100
+    return Line(name="weights", bytes=ceil(share), source="the checkpoint's bytes, and 2 %")
+
+
+def _count_activation(deployment: Deployment, fact: EngineMemoryFact, *, is_last: bool) -> int:
+    """The peak of a step. Its largest part is the sampler's, on the last stage: every sequence by the vocabulary."""
+    architecture = deployment.architecture
+    logits = deployment.max_sequences * architecture.vocabulary if is_last else 0
+    total = Fraction(fact.activation_bytes_per_logit) * logits + fact.activation_base_mi * MIB
+    is_marlin = deployment.quantization is not None and deployment.quantization.format == "mxfp4"
+    if (architecture.is_moe and not is_marlin) or architecture.has_latent:
+        total += fact.activation_experts_mi * MIB
+    if architecture.vision_parameters:
+        total += fact.activation_vision_mi * MIB
+    if architecture.has_linear:
+        total += Fraction(fact.activation_linear_mi * MIB * deployment.batch_tokens, 1024)
+    return max(ceil(total), fact.activation_floor_mi * MIB)
+
+
+def _count_runtime(deployment: Deployment, fact: EngineMemoryFact) -> int:
+    tensor = deployment.tensor_parallel
+    if deployment.pipeline_parallel > 1 and tensor == 1:
+        return fact.runtime_stage_mi
+    return fact.at(fact.runtime_mi, tensor)
+
+
+def _count_outside(deployment: Deployment, constants: Constants) -> int:
+    """What must be left outside the budget: context, fragments, and graphs where they aren't in it."""
+    fact = constants.fact
+    ranks = deployment.tensor_parallel * deployment.pipeline_parallel
+    total = fact.at(fact.context_mi, ranks) + fact.at(fact.fragments_mi, ranks)
+    total += 0 if fact.graphs_in_budget else fact.graphs_mi
+    total += fact.reserve_base_mi
+    return total * MIB + fact.reserve_bytes_per_token * max(deployment.batch_tokens, MIN_BATCH)
+
+
+def _count_bands(deployment: Deployment, device: DeviceMemory, constants: Constants) -> tuple[int, int]:
+    """How far off the budget, and what is outside of it, may be. What was measured isn't off.
+
+    Source: half a GiB or 2 % is what 51 public logs stay within; twice that, where no log of the version was read.
+    """
+    fact, times = constants.fact, 2 if constants.is_extrapolated else 1
+    outside = max(GIB // 2, device.total_bytes // 100) * times
+    outside += 0 if fact.graphs_in_budget else (fact.graphs_high_mi - fact.graphs_mi) * MIB
+    if deployment.profile is not None:
+        return 0, outside
+    return max(GIB // 2, device.total_bytes * 2 // 100) * times, outside

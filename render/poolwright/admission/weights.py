@@ -1,0 +1,106 @@
+"""The bytes of a model's weights on one rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+from poolwright.admission.architecture import Architecture, Layer, Quantization
+from poolwright.admission.formats import bytes_per_element, bytes_per_row, is_quantized
+from poolwright.admission.matrices import Matrix, list_matrices, rank_shape
+
+VOCABULARY_STEP: Final = 64  # engines pad it to a multiple
+# Experts of mxfp4 are padded for the kernels on both sides. Source: vllm-project/vllm issue 23278, 2880 to 3072.
+MXFP4_STEP: Final = 256
+
+
+def split_layers(count: int, stages: int) -> tuple[int, ...]:
+    """How many layers each pipeline stage has: evenly, what is left over on those before the last, from its side on.
+
+    Source: vLLM, distributed/utils.py, get_pp_indices.
+    """
+    layers = [count // stages] * stages
+    for number in range(count % stages):
+        layers[-2 - number if stages > number + 1 else -1] += 1
+    return tuple(layers)
+
+
+def count_weights(
+    architecture: Architecture, quantization: Quantization | None, *, tensor_parallel: int, stages: int, stage: int
+) -> int:
+    """Bytes of one rank of a stage.
+
+    quantization: of the linear layers; None: they are in the architecture's dtype.
+    stage:        from 0; the first has the embeddings, the last the head.
+    """
+    counts = split_layers(len(architecture.layers), stages)
+    first = sum(counts[:stage])
+    dtype = bytes_per_element(architecture.dtype, 1)
+    own = architecture.layers[first : first + counts[stage]]
+    total = sum(_count_layers(architecture, quantization, own, first, tensor_parallel), Fraction(0))
+    embedding = _pad(architecture.vocabulary, VOCABULARY_STEP) // tensor_parallel * architecture.hidden * dtype
+    is_first, is_last = stage == 0, stage == stages - 1
+    total += embedding * (1 if is_first else 0)
+    if is_last and not (architecture.is_tied and is_first):
+        total += embedding
+    total += (architecture.hidden if is_last else 0) * dtype
+    total += architecture.vision_parameters * dtype if is_first else 0
+    return ceil(total)
+
+
+def _count_layers(
+    architecture: Architecture,
+    quantization: Quantization | None,
+    layers: Sequence[Layer],
+    first: int,
+    tensor_parallel: int,
+) -> Iterator[Fraction]:
+    """Layers that are alike are counted once, unless names say which of them are quantised."""
+    known: dict[Layer, Fraction] = {}
+    by_name = quantization is not None and any("layers" in one for one in quantization.excluded)
+    for number, layer in enumerate(layers, first):
+        if by_name:
+            yield _count_layer(architecture, quantization, layer, number, tensor_parallel)
+            continue
+        if layer not in known:
+            known[layer] = _count_layer(architecture, quantization, layer, number, tensor_parallel)
+        yield known[layer]
+
+
+def _count_layer(
+    architecture: Architecture, quantization: Quantization | None, layer: Layer, number: int, tensor_parallel: int
+) -> Fraction:
+    dtype = bytes_per_element(architecture.dtype, 1)
+    total = Fraction(2 * architecture.hidden) * dtype  # norms
+    for one in list_matrices(architecture, layer):
+        inputs, outputs = rank_shape(one, tensor_parallel)
+        biases = outputs if one.has_bias else 0
+        if quantization is None or not _is_quantized(quantization, one, number):
+            total += one.count * (inputs * outputs + biases) * dtype
+            continue
+        if quantization.format == "mxfp4" and one.is_expert:
+            inputs, outputs = _pad(inputs, MXFP4_STEP), _pad(outputs, MXFP4_STEP)
+        total += one.count * inputs * outputs * bytes_per_element(quantization.format, quantization.group)
+        total += one.count * (outputs * bytes_per_row(quantization.format) + biases * dtype)
+    return total
+
+
+def _is_quantized(quantization: Quantization, one: Matrix, number: int) -> bool:
+    if not one.is_linear or not is_quantized(quantization.format) or (quantization.experts_only and not one.is_expert):
+        return False
+    path = f"model.layers.{number}.{one.name}"
+    return not any(_covers(pattern, path) for pattern in quantization.excluded)
+
+
+def _covers(pattern: str, path: str) -> bool:
+    """Whether a name excludes a module: it is it, or it stands in it. A word alone is a part of the name."""
+    if "." not in pattern and "*" not in pattern:
+        return pattern in path.split(".")
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}.*")
+
+
+def _pad(number: int, step: int) -> int:
+    return -(-number // step) * step
