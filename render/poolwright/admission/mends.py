@@ -38,6 +38,7 @@ class Mend:
     now: str
     is_enough: bool  # it is admitted then
     left: Refusal | None = None  # what stands against it still
+    max_concurrency: int | None = None  # requests that there is room for then
 
 
 def find_mends(deployment: Deployment, device: DeviceMemory, constants: Constants) -> tuple[Mend, ...]:
@@ -153,7 +154,7 @@ def _shrink(
         else:
             high = middle - 1
     if low >= max(1, floor):
-        yield Mend(field=field, was=str(was), now=str(low * step), is_enough=True)
+        yield _try(field, str(was), str(low * step), change(low * step), ask)
     else:
         yield _try(field, str(was), str(max(1, floor) * step), change(max(1, floor) * step), ask)
 
@@ -161,7 +162,14 @@ def _shrink(
 def _try(field: Field, was: str, now: str, changed: Deployment, ask: _Ask) -> Mend:
     found = ask(changed)
     left = found.refusals[0] if found.refusals else None
-    return Mend(field=field, was=was, now=now, is_enough=found.word == "admitted", left=left)
+    return Mend(
+        field=field,
+        was=was,
+        now=now,
+        is_enough=found.word == "admitted",
+        left=left,
+        max_concurrency=found.max_concurrency,
+    )
 
 
 def _helps(before: Admission, mend: Mend) -> bool:
