@@ -19,7 +19,6 @@ from poolwright.specs.version import parse_version
 MIB: Final = 1 << 20
 GIB: Final = 1 << 30
 CHECKPOINT_PERCENT: Final = 102  # what an engine holds, of the bytes of a checkpoint's files
-MIN_BATCH: Final = 2048  # that SGLang counts at least. Source: sglang 0.5.23, server_args.py
 LineName = Literal["weights", "adapters", "activation", "runtime", "graphs"]
 
 
@@ -38,6 +37,7 @@ class Price:
 
     device: DeviceMemory
     stage: int  # of the pipeline, from 0
+    shared_bytes: int  # of the device, that the engine's share is of
     requested_bytes: int  # what the engine may use
     lines: tuple[Line, ...]
     cache: CachePlan
@@ -118,7 +118,8 @@ def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Consta
     )
     if isinstance(cache, Unsupported):
         return cache
-    requested = ceil(Fraction(device.total_bytes * deployment.memory_percent, 100))
+    shared = _count_shared(deployment, device, fact)
+    requested = ceil(Fraction(shared * deployment.memory_percent, 100))
     lines = tuple(_list_lines(deployment, constants, stage))
     if deployment.profile is None:
         budget = requested - sum(one.bytes for one in lines)
@@ -128,6 +129,7 @@ def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Consta
     return Price(
         device=device,
         stage=stage,
+        shared_bytes=shared,
         requested_bytes=requested,
         lines=lines,
         cache=cache,
@@ -156,7 +158,8 @@ def _list_lines(deployment: Deployment, constants: Constants, stage: int) -> Ite
         yield Line(name="adapters", bytes=slots, source=f"{deployment.adapters.count} slots at rank {rank}")
     where = f"{constants.name}, {fact.fitted_on}"
     is_last = stage == deployment.pipeline_parallel - 1
-    yield Line(name="activation", bytes=_count_activation(deployment, fact, is_last=is_last), source=where)
+    if fact.activation_in_budget:
+        yield Line(name="activation", bytes=_count_activation(deployment, fact, is_last=is_last), source=where)
     yield Line(name="runtime", bytes=_count_runtime(deployment, fact) * MIB, source=where)
     if fact.graphs_in_budget:
         yield Line(name="graphs", bytes=fact.graphs_mi * MIB, source=where)
@@ -204,11 +207,21 @@ def _count_runtime(deployment: Deployment, fact: EngineMemoryFact) -> int:
 def _count_outside(deployment: Deployment, constants: Constants) -> int:
     """What must be left outside the budget: context, fragments, and graphs where they aren't in it."""
     fact = constants.fact
-    ranks = deployment.tensor_parallel * deployment.pipeline_parallel
-    total = fact.at(fact.context_mi, ranks) + fact.at(fact.fragments_mi, ranks)
-    total += 0 if fact.graphs_in_budget else fact.graphs_mi
-    total += fact.reserve_base_mi
-    return total * MIB + fact.reserve_bytes_per_token * max(deployment.batch_tokens, MIN_BATCH)
+    total = (_count_context(deployment, fact) + fact.at(fact.fragments_mi, _count_ranks(deployment))) * MIB
+    total += 0 if fact.graphs_in_budget else fact.graphs_mi * MIB
+    return total + (0 if fact.activation_in_budget else _count_activation(deployment, fact, is_last=True))
+
+
+def _count_shared(deployment: Deployment, device: DeviceMemory, fact: EngineMemoryFact) -> int:
+    return device.total_bytes - (0 if fact.activation_in_budget else _count_context(deployment, fact) * MIB)
+
+
+def _count_context(deployment: Deployment, fact: EngineMemoryFact) -> int:
+    return fact.at(fact.context_mi, _count_ranks(deployment))
+
+
+def _count_ranks(deployment: Deployment) -> int:
+    return deployment.tensor_parallel * deployment.pipeline_parallel
 
 
 def _count_bands(deployment: Deployment, device: DeviceMemory, constants: Constants) -> tuple[int, int]:

@@ -25,6 +25,9 @@ from poolwright.specs.stack import EngineType
 
 ComputeClass = Literal["any", "bf16", "fp8", "fp4"]
 ComputePrecision = Literal["bfloat16", "float16"]
+WeightPrecision = Literal[
+    "bfloat16", "float16", "fp8", "fp8Block128", "int8", "int4", "int4ZeroPoint", "nf4", "mxfp4", "nvfp4"
+]
 CachePrecision = Literal["bfloat16", "float16", "fp8"]
 ReplicaBehavior = Literal["stable", "relocatable", "queueable"]
 Isolation = Literal["exclusive", "partition", "shared"]
@@ -82,11 +85,26 @@ class ServedModel(Model, frozen=True, kw_only=True):
             description="The model's own config.json in the repository; its SHA-256 is part of the envelope's digest."
         ),
     ]
+    measured_profile: Annotated[
+        RelativePath | None,
+        Meta(
+            description="What an engine printed when it ran the model as it is here, a JSON file in the repository: it "
+            "replaces the formulas of the price."
+        ),
+    ] = None
+    weights_size: Annotated[
+        QuantityText | None,
+        Meta(description="Bytes of the checkpoint's files, where they are known: they replace the formula of weights."),
+    ] = None
 
 
 class Precision(Model, frozen=True, kw_only=True):
     """Number formats."""
 
+    weights: Annotated[
+        WeightPrecision | None,
+        Meta(description="Linear layers of the checkpoint. Default: what the model's config says."),
+    ] = None
     compute: Annotated[ComputePrecision, Meta(description="Activations and arithmetic: the engine's dtype.")] = (
         "bfloat16"
     )
@@ -106,6 +124,17 @@ class Load(Model, frozen=True, kw_only=True):
     context_tokens: Annotated[
         int, Meta(ge=1, le=16777216, description="Longest request, prompt and answer together, in tokens.")
     ]
+    concurrency: Annotated[
+        Annotated[int, Meta(ge=1, le=1048576)] | None,
+        Meta(description="Requests that a replica carries at once, each as long as contextTokens."),
+    ] = None
+    kv_budget: Annotated[
+        QuantityText | None,
+        Meta(description="KV cache of each device, at least what the load needs. Default: that, in whole Gi."),
+    ] = None
+    shared_prefix_tokens: Annotated[
+        int, Meta(ge=0, le=16777216, description="Tokens that all requests begin with: their cache is priced once.")
+    ] = 0
     batch: Annotated[Batch, Meta(description="The engine's batch limits.")]
 
 
@@ -193,6 +222,9 @@ class Consumer(Model, frozen=True, kw_only=True):
         Literal["CronJob", "DaemonSet", "Deployment", "Job", "Pod", "StatefulSet"], Meta(description="Its kind.")
     ]
     name: Annotated[DnsSubdomain, Meta(description="Its name, in the envelope's namespace.")]
+    device_memory: Annotated[
+        QuantityText | None, Meta(description="Most memory that it takes of each device, its CUDA context included.")
+    ] = None
 
 
 class Claim(Model, frozen=True, kw_only=True):
@@ -249,6 +281,9 @@ class Sidecar(Model, frozen=True, kw_only=True):
 
     name: Annotated[UnitName, Meta(description="Name of the container.")]
     image: Annotated[ImageReference, Meta(description="Its image.")]
+    device_memory: Annotated[
+        QuantityText | None, Meta(description="Most memory that it takes of each device, its CUDA context included.")
+    ] = None
     port: Annotated[Annotated[int, Meta(ge=1, le=65535)] | None, Meta(description="A port it listens on.")] = None
     resources: Annotated[Resources, Meta(description="Host resources.")] = Resources()
 

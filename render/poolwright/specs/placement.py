@@ -34,6 +34,13 @@ class PlacementRouter(Model, frozen=True, kw_only=True):
     hostnames: Annotated[
         tuple[Hostname, ...], Meta(max_length=16, description="Names the route answers to; only on the pool's owner.")
     ] = ()
+    peak_concurrency: Annotated[
+        Annotated[int, Meta(ge=1, le=1 << 30)] | None,
+        Meta(
+            description="Requests at once, at the worst time, that all units of the router pool carry together without "
+            "their spare replicas; only on the pool's owner."
+        ),
+    ] = None
 
 
 class PlacementSpec(Model, frozen=True, kw_only=True):

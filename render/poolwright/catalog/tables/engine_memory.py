@@ -34,9 +34,9 @@ class EngineMemoryFact(Fact, frozen=True, kw_only=True):
     graphs_mi: int  # CUDA graphs, mean
     graphs_high_mi: int
     graphs_in_budget: bool
+    # False: its share is for weights and cache alone, of what is free once the context is made.
+    activation_in_budget: bool
     concurrent_batches: int  # steps in flight
-    reserve_base_mi: int = 0  # outside the budget, of engines that keep activation and graphs there
-    reserve_bytes_per_token: int = 0  # of the batch
 
     @staticmethod
     def at(table: tuple[ByParallel, ...], tensor_parallel: int) -> int:
