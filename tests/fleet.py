@@ -12,6 +12,7 @@ from typing import TypeVar
 import yaml
 
 from folders import read_files, write_files
+from poolwright.admission.claimed import bound_claim
 from poolwright.catalog.closure import Closure, EnvelopeClosure, PlatformClosure, UnitClosure
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.units import build_closure, build_closures
@@ -115,7 +116,9 @@ _workloads: dict[bytes, Object] = {}  # by template and envelope: a child proces
 
 def _complete(closures: tuple[C, ...], files: Files) -> tuple[C, ...]:
     return complete_closures(
-        closures, lambda envelope: render_once(envelope, files), lambda unit: custom_digest(files, unit)
+        (bound_claim(closure, files, FACTS) for closure in closures),
+        lambda envelope: render_once(envelope, files),
+        lambda unit: custom_digest(files, unit),
     )
 
 

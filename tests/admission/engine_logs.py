@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec.structs import replace
 
 from poolwright.admission.architecture import Architecture, Quantization, WeightFormat
 from poolwright.admission.deployment import Deployment, DeviceMemory, Load

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.catalog.closure import ClaimedClass, EnvelopeClosure, UnitClosure
-from poolwright.catalog.device_class import version_selector
+from poolwright.catalog.device_class import capacity_selector, version_selector
 from poolwright.objects.kubernetes import (
     CLAIM_WAVE,
     ENVELOPE,
@@ -19,7 +19,9 @@ from poolwright.objects.kubernetes import (
 )
 from poolwright.specs.claim_plan import ENGINE_CONTAINER, PlannedRequest, plan_constraints, plan_requests
 from poolwright.specs.digest import digest_value, short_hex
+from poolwright.specs.pool import CapacityRange
 
+MEMORY: Final = "memory"  # the capacity that drivers publish
 POD_CLAIM: Final = "devices"  # what the pod calls its claim
 _CLAIM: Final = "ResourceClaim"
 _TEMPLATE: Final = "ResourceClaimTemplate"
@@ -108,8 +110,10 @@ def _build_devices_of(class_name: str, count: int) -> Object:
 
 
 def _build_selectors(way: ClaimedClass) -> Object:
-    """The native arithmetic that the envelope asks for, as the devices of this class's driver show it."""
-    if way.native is None:
-        return {}
-    expression = version_selector(way.device_class.driver, way.native.attribute, way.native.minimum)
-    return {"selectors": [{"cel": {"expression": expression}}]}
+    """What the envelope asks for, as the devices of this class's driver show it: native arithmetic, and memory."""
+    driver, expressions = way.device_class.driver, []
+    if way.native is not None:
+        expressions.append(version_selector(driver, way.native.attribute, way.native.minimum))
+    if way.memory is not None:
+        expressions.append(capacity_selector(driver, MEMORY, CapacityRange(min=way.memory)))
+    return {"selectors": [{"cel": {"expression": one}} for one in expressions]} if expressions else {}

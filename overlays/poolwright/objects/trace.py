@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from poolwright.admission.claimed import bound_claim
 from poolwright.catalog.closure import (
     ClusterApi,
     EnvelopeClosure,
@@ -74,7 +75,7 @@ def trace_unit(
             workload = render(closure.envelope, named) if template in files else build_workload(closure.envelope)
             whole = msgspec.structs.replace(closure.envelope, workload=workload)
             closure = msgspec.structs.replace(closure, envelope=whole)
-        return build_objects(closure)
+        return build_objects(bound_claim(closure, named, facts))
 
     on = resolved.on
     placements = {spec.value.identity: spec for spec in (resolved.placement, resolved.router_owner)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from poolwright.admission.claimed import bound_claim
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure, list_named_files
 from poolwright.catalog.facts import Facts
@@ -50,6 +51,7 @@ def load_project(root: str) -> LoadedProject:
     closures = build_closures(specs, files, facts)
     customs = read_customs(root, [unit_name(closure) for closure in closures if isinstance(closure, UnitClosure)])
     digests = {unit: custom.digest for unit, custom in customs.items()}
+    closures = tuple(bound_claim(closure, files, facts) for closure in closures)
     closures = complete_closures(closures, lambda envelope: render_workload(envelope, files), digests.get)
     return LoadedProject(root=root, specs=specs, closures=closures, facts=facts, named_files=files, customs=customs)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from poolwright.admission.architecture import Architecture, Layer
 from poolwright.admission.matrices import Matrix, list_matrices, rank_shape
@@ -14,8 +15,7 @@ RANKS: Final = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 ELEMENT_BYTES: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slots:
+class Slots(msgspec.Struct, frozen=True, kw_only=True):
     """Adapters that are resident at once."""
 
     count: int

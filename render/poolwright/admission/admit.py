@@ -11,7 +11,7 @@ from typing import Literal
 
 from poolwright.admission.architecture import Architecture, Attention, LatentAttention, Unsupported
 from poolwright.admission.deployment import Deployment, DeviceMemory
-from poolwright.admission.price import Constants, Price, price
+from poolwright.admission.price import Constants, Price, count_need, price
 
 Word = Literal["admitted", "refused", "tooClose", "unsupported"]
 Failure = Literal["willNotStart", "cannotCarryLoad", "diesLater"]
@@ -90,20 +90,6 @@ def decide(deployment: Deployment, found: Price) -> Admission:
         max_concurrency=held,
         kv_tokens=budget * load.context_tokens // per_request,
     )
-
-
-def count_need(deployment: Deployment, found: Price) -> int | None:
-    """Bytes of KV cache for the declared load on one rank; None: its concurrency isn't declared."""
-    load = deployment.load
-    if load.concurrency is None:
-        return None
-    cache = found.cache
-    concurrency = -(-load.concurrency // deployment.data_parallel)
-    shared = load.shared_prefix_tokens // cache.block_tokens * cache.block_tokens
-    if shared:
-        whole, prefix = cache.count_bytes(load.context_tokens), cache.count_bytes(shared)
-        return prefix + concurrency * max(0, whole - prefix)
-    return concurrency * cache.count_bytes(load.context_tokens)
 
 
 def check_shape(deployment: Deployment, device: DeviceMemory) -> Refusal | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 WeightFormat = Literal[
     "float32",
@@ -20,8 +21,7 @@ WeightFormat = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
+class Attention(msgspec.Struct, frozen=True, kw_only=True):
     """Keys and values by head."""
 
     heads: int
@@ -34,8 +34,7 @@ class Attention:
     has_gate: bool = False  # a second projection of the size of the queries
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatentAttention:
+class LatentAttention(msgspec.Struct, frozen=True, kw_only=True):
     """Multi-head latent attention: one row for all heads."""
 
     heads: int
@@ -46,8 +45,7 @@ class LatentAttention:
     value_size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinearAttention:
+class LinearAttention(msgspec.Struct, frozen=True, kw_only=True):
     """Gated delta net: a state of fixed size for each request."""
 
     key_heads: int
@@ -57,8 +55,7 @@ class LinearAttention:
     kernel: int  # of the convolution
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mamba:
+class Mamba(msgspec.Struct, frozen=True, kw_only=True):
     """A Mamba 2 layer: a state of fixed size for each request."""
 
     heads: int
@@ -68,16 +65,14 @@ class Mamba:
     kernel: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mlp:
+class Mlp(msgspec.Struct, frozen=True, kw_only=True):
     """A feed-forward layer that every token goes through."""
 
     width: int
     is_gated: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experts:
+class Experts(msgspec.Struct, frozen=True, kw_only=True):
     """A feed-forward layer of which each token takes a few; all are resident."""
 
     count: int
@@ -90,16 +85,14 @@ class Experts:
 Mixer = Attention | LatentAttention | LinearAttention | Mamba
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """One layer of the decoder."""
 
     mixer: Mixer | None
     mlp: Mlp | Experts | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantization:
+class Quantization(msgspec.Struct, frozen=True, kw_only=True):
     """The format of the linear layers, and which of them keep the checkpoint's own."""
 
     format: WeightFormat
@@ -108,8 +101,7 @@ class Quantization:
     excluded: tuple[str, ...] = ()  # names of modules, or of what they stand in, with `*` for anything
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class Architecture(msgspec.Struct, frozen=True, kw_only=True):
     """A decoder."""
 
     name: str  # as its config calls it, `LlamaForCausalLM`
@@ -138,8 +130,7 @@ class Architecture:
         return any(isinstance(layer.mixer, LinearAttention) for layer in self.layers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsupported:
+class Unsupported(msgspec.Struct, frozen=True, kw_only=True):
     """A model that the formulas don't cover; only a measured profile tells what it takes."""
 
     reason: str

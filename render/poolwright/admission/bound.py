@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil
 from typing import Final
 
-from poolwright.admission.admit import count_need
-from poolwright.admission.deployment import Deployment, DeviceMemory
-from poolwright.admission.price import GIB, Price
+from poolwright.admission.deployment import Deployment
+from poolwright.admission.price import GIB, Price, count_need
 
 PUBLISHED_PERCENT: Final = 98  # of what a driver publishes, that the runtime has at least; see DeviceMemory
 
@@ -24,11 +21,11 @@ def bound_memory(deployment: Deployment, found: Price) -> int | None:
         return None
     share = deployment.memory_percent
     taken = sum(one.bytes for one in found.lines) + need
-    wanted = [Fraction(taken * 100, share) + found.device.total_bytes - found.shared_bytes]
+    wanted = [-(-taken * 100 // share) + found.device.total_bytes - found.shared_bytes]
     if share < 100:
         beside = found.outside_needed_bytes + deployment.beside_bytes
-        wanted.append(Fraction(beside * 100, 100 - share))
-    return ceil(max(wanted) * 100 / PUBLISHED_PERCENT / GIB)
+        wanted.append(-(-beside * 100 // (100 - share)))
+    return -(-max(wanted) * 100 // (PUBLISHED_PERCENT * GIB))
 
 
 def choose_budget(deployment: Deployment, found: Price) -> int | None:
@@ -37,6 +34,3 @@ def choose_budget(deployment: Deployment, found: Price) -> int | None:
         return deployment.load.kv_budget_bytes
     need = count_need(deployment, found)
     return None if need is None else -(-need // GIB) * GIB
-
-
-ANY_DEVICE: Final = DeviceMemory(name="any", total_bytes=80 * GIB)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from poolwright.admission.architecture import (
     Attention,
@@ -26,8 +27,7 @@ STATE_BYTES: Final = 4  # of an element of a recurrent state, kept in float32
 CONVOLUTION_BYTES: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Layers of one type, as many as the pool is deep."""
 
     window: int | None = None
@@ -35,8 +35,7 @@ class Group:
     states: int = 0  # that each request has; 0: attention, which grows with the context
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CachePlan:
+class CachePlan(msgspec.Struct, frozen=True, kw_only=True):
     """How a rank's cache is cut."""
 
     groups: tuple[Group, ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from poolwright.admission.adapters import Slots
 from poolwright.admission.architecture import Architecture, Quantization
@@ -12,8 +13,7 @@ from poolwright.admission.formats import CacheFormat
 PricedEngine = Literal["vllm", "sglang"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceMemory:
+class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one device."""
 
     name: str
@@ -29,8 +29,7 @@ class DeviceMemory:
         return cls(name=name, total_bytes=capacity_bytes * 98 // 100, is_partition=is_partition)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class Load(msgspec.Struct, frozen=True, kw_only=True):
     """What one replica carries, all of it at the same time."""
 
     context_tokens: int  # longest request, prompt and answer together
@@ -39,8 +38,7 @@ class Load:
     kv_budget_bytes: int | None = None  # of one device; None: what is needed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """What an engine printed when it ran: it replaces what formulas say."""
 
     source: str
@@ -48,8 +46,7 @@ class Profile:
     kv_budget_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     """A model on an engine."""
 
     architecture: Architecture

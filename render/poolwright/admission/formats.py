@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Final, Literal
 
 from poolwright.admission.architecture import WeightFormat
@@ -18,8 +17,8 @@ def is_quantized(name: WeightFormat) -> bool:
     return name not in ("float32", "bfloat16", "float16")
 
 
-def bytes_per_element(name: WeightFormat, group: int) -> Fraction:
-    """Bytes of one element of a linear layer, its share of scales and zero points among them; those by row aside.
+def count_bytes(name: WeightFormat, elements: int, group: int) -> int:
+    """Bytes of the elements of a linear layer, with their scales and zero points; those by row aside. Rounded up.
 
     group: elements that share a scale, of the formats that have groups.
     Source: the formats' own definitions: OCP Microscaling 1.0 (mxfp4), compressed-tensors, AutoAWQ, NVIDIA ModelOpt
@@ -27,19 +26,23 @@ def bytes_per_element(name: WeightFormat, group: int) -> Fraction:
     """
     match name:
         case "fp8Block128":
-            return 1 + Fraction(4, 128 * 128)
+            return elements + _ceil(4 * elements, 128 * 128)
         case "int4":
-            return Fraction(1, 2) + Fraction(2, group)
+            return _ceil((group + 4) * elements, 2 * group)
         case "int4ZeroPoint":
-            return Fraction(1, 2) + Fraction(5, 2 * group)
+            return _ceil((group + 5) * elements, 2 * group)
         case "nf4":
-            return Fraction(53, 100)
+            return _ceil(53 * elements, 100)
         case "mxfp4":
-            return Fraction(1, 2) + Fraction(1, 32)
+            return _ceil(17 * elements, 32)
         case "nvfp4":
-            return Fraction(1, 2) + Fraction(1, 16)
+            return _ceil(9 * elements, 16)
         case _:
-            return Fraction(_PLAIN[name])
+            return _PLAIN[name] * elements
+
+
+def _ceil(number: int, divisor: int) -> int:
+    return -(-number // divisor)
 
 
 def bytes_per_row(name: WeightFormat) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from poolwright.admission.adapters import Slots
 from poolwright.admission.architecture import Architecture, Quantization, Unsupported, WeightFormat
@@ -80,8 +81,8 @@ def parse_profile(text: bytes, path: str) -> Profile:
     Raises: ValueError with what is wrong, in one sentence.
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ValueError("it isn't JSON") from None
     wanted = {"weightsBytes", "kvBudgetBytes"}
     if not isinstance(value, dict) or set(value) - {*wanted, "source"} or wanted - set(value):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from poolwright.admission.architecture import (
     Architecture,
@@ -21,8 +22,7 @@ from poolwright.admission.architecture import (
 Split = Literal["column", "row", "heads", "whole"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matrix:
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """A linear layer, or as many of one kind as there are experts."""
 
     name: str  # as in the checkpoint, without the layer: `self_attn.q_proj`

@@ -7,8 +7,10 @@ still misses, never as a way out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from poolwright.admission.admit import Admission, Refusal, admit
 from poolwright.admission.deployment import Deployment, DeviceMemory

@@ -6,11 +6,11 @@ isn't listed here isn't guessed: it is unsupported, and so is a known class with
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from poolwright.admission.architecture import (
     Architecture,
@@ -36,8 +36,7 @@ class _NotCoveredError(Exception):
     """Why a config isn't covered."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Config:
+class _Config(msgspec.Struct, frozen=True):
     """A JSON object of the file, read strictly: a field that has another type than it must isn't covered."""
 
     fields: Mapping[str, object]
@@ -92,8 +91,8 @@ def parse_config(text: bytes) -> Architecture | Unsupported:
     Raises: ValueError with what is wrong with the file itself, in one sentence.
     """
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"it isn't JSON: {str(error).splitlines()[0]}") from None
     if not isinstance(value, dict):
         raise ValueError("it isn't a JSON object")

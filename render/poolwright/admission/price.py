@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Final, Literal
+
+import msgspec
 
 from poolwright.admission.adapters import count_adapters
 from poolwright.admission.architecture import Unsupported
@@ -22,8 +21,7 @@ CHECKPOINT_PERCENT: Final = 102  # what an engine holds, of the bytes of a check
 LineName = Literal["weights", "adapters", "activation", "runtime", "graphs"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, kw_only=True):
     """A summand of what a rank takes of the engine's budget."""
 
     name: LineName
@@ -31,8 +29,7 @@ class Line:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class Price(msgspec.Struct, frozen=True, kw_only=True):
     """The rank that has the least left for its KV cache."""
 
     device: DeviceMemory
@@ -60,8 +57,7 @@ class Price:
         return self.lines_by_name["weights"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Constants:
+class Constants(msgspec.Struct, frozen=True, kw_only=True):
     """What an engine takes, of the version that is closest from below."""
 
     fact: EngineMemoryFact
@@ -102,7 +98,21 @@ def price(deployment: Deployment, device: DeviceMemory, constants: Constants) ->
             return one
         found.append(one)
     need = deployment.load.context_tokens
-    return min(found, key=lambda one: Fraction(one.kv_budget_bytes, one.cache.count_bytes(need)))
+    return min(found, key=lambda one: MIB * one.kv_budget_bytes // one.cache.count_bytes(need))
+
+
+def count_need(deployment: Deployment, found: Price) -> int | None:
+    """Bytes of KV cache for the declared load on one rank; None: its concurrency isn't declared."""
+    load = deployment.load
+    if load.concurrency is None:
+        return None
+    cache = found.cache
+    concurrency = -(-load.concurrency // deployment.data_parallel)
+    shared = load.shared_prefix_tokens // cache.block_tokens * cache.block_tokens
+    if shared:
+        whole, prefix = cache.count_bytes(load.context_tokens), cache.count_bytes(shared)
+        return prefix + concurrency * max(0, whole - prefix)
+    return concurrency * cache.count_bytes(load.context_tokens)
 
 
 def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Constants, stage: int) -> Price | Unsupported:
@@ -119,7 +129,7 @@ def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Consta
     if isinstance(cache, Unsupported):
         return cache
     shared = _count_shared(deployment, device, fact)
-    requested = ceil(Fraction(shared * deployment.memory_percent, 100))
+    requested = -(-shared * deployment.memory_percent // 100)
     lines = tuple(_list_lines(deployment, constants, stage))
     if deployment.profile is None:
         budget = requested - sum(one.bytes for one in lines)
@@ -178,23 +188,23 @@ def _build_weights(deployment: Deployment, stage: int) -> Line:
     if deployment.weights_bytes is None:
         return Line(name="weights", bytes=counted[stage], source="the architecture's matrices")
     whole = count_weights(deployment.architecture, deployment.quantization, tensor_parallel=1, stages=1, stage=0)
-    share = Fraction(counted[stage], whole) * deployment.weights_bytes * CHECKPOINT_PERCENT / 100
-    return Line(name="weights", bytes=ceil(share), source="the checkpoint's bytes, and 2 %")
+    share = -(-counted[stage] * deployment.weights_bytes * CHECKPOINT_PERCENT // (100 * whole))
+    return Line(name="weights", bytes=share, source="the checkpoint's bytes, and 2 %")
 
 
 def _count_activation(deployment: Deployment, fact: EngineMemoryFact, *, is_last: bool) -> int:
     """The peak of a step. Its largest part is the sampler's, on the last stage: every sequence by the vocabulary."""
     architecture = deployment.architecture
     logits = deployment.max_sequences * architecture.vocabulary if is_last else 0
-    total = Fraction(fact.activation_bytes_per_logit) * logits + fact.activation_base_mi * MIB
+    total = -(-fact.activation_milli_bytes_per_logit * logits // 1000) + fact.activation_base_mi * MIB
     is_marlin = deployment.quantization is not None and deployment.quantization.format == "mxfp4"
     if (architecture.is_moe and not is_marlin) or architecture.has_latent:
         total += fact.activation_experts_mi * MIB
     if architecture.vision_parameters:
         total += fact.activation_vision_mi * MIB
     if architecture.has_linear:
-        total += Fraction(fact.activation_linear_mi * MIB * deployment.batch_tokens, 1024)
-    return max(ceil(total), fact.activation_floor_mi * MIB)
+        total += -(-fact.activation_linear_mi * MIB * deployment.batch_tokens // 1024)
+    return max(total, fact.activation_floor_mi * MIB)
 
 
 def _count_runtime(deployment: Deployment, fact: EngineMemoryFact) -> int:

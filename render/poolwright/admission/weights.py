@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from fractions import Fraction
-from math import ceil
 from typing import Final
 
 from poolwright.admission.architecture import Architecture, Layer, Quantization
-from poolwright.admission.formats import bytes_per_element, bytes_per_row, is_quantized
+from poolwright.admission.formats import bytes_per_row, count_bytes, is_quantized
 from poolwright.admission.matrices import Matrix, list_matrices, rank_shape
 
 VOCABULARY_STEP: Final = 64  # engines pad it to a multiple
@@ -38,17 +36,14 @@ def count_weights(
     """
     counts = split_layers(len(architecture.layers), stages)
     first = sum(counts[:stage])
-    dtype = bytes_per_element(architecture.dtype, 1)
     own = architecture.layers[first : first + counts[stage]]
-    total = sum(_count_layers(architecture, quantization, own, first, tensor_parallel), Fraction(0))
-    embedding = _pad(architecture.vocabulary, VOCABULARY_STEP) // tensor_parallel * architecture.hidden * dtype
+    total = sum(_count_layers(architecture, quantization, own, first, tensor_parallel))
+    embedding = _pad(architecture.vocabulary, VOCABULARY_STEP) // tensor_parallel * architecture.hidden
     is_first, is_last = stage == 0, stage == stages - 1
-    total += embedding * (1 if is_first else 0)
-    if is_last and not (architecture.is_tied and is_first):
-        total += embedding
-    total += (architecture.hidden if is_last else 0) * dtype
-    total += architecture.vision_parameters * dtype if is_first else 0
-    return ceil(total)
+    plain = embedding + architecture.vision_parameters if is_first else 0
+    if is_last:
+        plain += architecture.hidden + (0 if architecture.is_tied and is_first else embedding)
+    return total + count_bytes(architecture.dtype, plain, 1)
 
 
 def _count_layers(
@@ -57,9 +52,9 @@ def _count_layers(
     layers: Sequence[Layer],
     first: int,
     tensor_parallel: int,
-) -> Iterator[Fraction]:
+) -> Iterator[int]:
     """Layers that are alike are counted once, unless names say which of them are quantised."""
-    known: dict[Layer, Fraction] = {}
+    known: dict[Layer, int] = {}
     by_name = quantization is not None and any("layers" in one for one in quantization.excluded)
     for number, layer in enumerate(layers, first):
         if by_name:
@@ -72,20 +67,19 @@ def _count_layers(
 
 def _count_layer(
     architecture: Architecture, quantization: Quantization | None, layer: Layer, number: int, tensor_parallel: int
-) -> Fraction:
-    dtype = bytes_per_element(architecture.dtype, 1)
-    total = Fraction(2 * architecture.hidden) * dtype  # norms
+) -> int:
+    total, plain = 0, 2 * architecture.hidden  # norms
     for one in list_matrices(architecture, layer):
         inputs, outputs = rank_shape(one, tensor_parallel)
-        biases = outputs if one.has_bias else 0
+        plain += one.count * outputs if one.has_bias else 0
         if quantization is None or not _is_quantized(quantization, one, number):
-            total += one.count * (inputs * outputs + biases) * dtype
+            plain += one.count * inputs * outputs
             continue
         if quantization.format == "mxfp4" and one.is_expert:
             inputs, outputs = _pad(inputs, MXFP4_STEP), _pad(outputs, MXFP4_STEP)
-        total += one.count * inputs * outputs * bytes_per_element(quantization.format, quantization.group)
-        total += one.count * (outputs * bytes_per_row(quantization.format) + biases * dtype)
-    return total
+        total += count_bytes(quantization.format, one.count * inputs * outputs, quantization.group)
+        total += one.count * outputs * bytes_per_row(quantization.format)
+    return total + count_bytes(architecture.dtype, plain, 1)
 
 
 def _is_quantized(quantization: Quantization, one: Matrix, number: int) -> bool:

@@ -16,7 +16,7 @@ from poolwright.catalog.facts import ComputeClassFact, Facts
 from poolwright.specs.canonical import Canonical, canonical_json
 from poolwright.specs.digest import Digest, digest_bytes, digest_value
 from poolwright.specs.envelope import Envelope, EnvelopeSpec
-from poolwright.specs.model import API_VERSION, Model, plain_spec
+from poolwright.specs.model import API_VERSION, Model, QuantityText, plain_spec
 from poolwright.specs.parse import Spec
 from poolwright.specs.placement import PlacementSpec
 from poolwright.specs.pool import Lane, Pool, PoolNamespace, Tier, Toleration
@@ -84,6 +84,7 @@ class ClaimedClass(Model, frozen=True, kw_only=True):
 
     device_class: DeviceClass
     native: ComputeClassFact | None  # None: the envelope asks for none
+    memory: QuantityText | None = None  # that the envelope costs on each device; None: that isn't known
 
 
 class UnitClosure(Model, frozen=True, kw_only=True):
@@ -238,7 +239,8 @@ def build_envelope_closure(envelope: Envelope, files: Mapping[str, bytes], facts
 
 def list_named_files(envelope: Envelope) -> tuple[str, ...]:
     """Paths of the files that the envelope names, sorted."""
-    named = {envelope.spec.model.config_path, envelope.spec.engine.template}
+    model = envelope.spec.model
+    named = {model.config_path, model.measured_profile, envelope.spec.engine.template}
     return tuple(sorted(path for path in named if path is not None))
 
 

@@ -21,7 +21,7 @@ class EngineMemoryFact(Fact, frozen=True, kw_only=True):
     version: str  # the first that it is taken for
     fitted_until: str | None  # the last minor release whose logs it was fitted on; None: it was fitted on none
     fitted_on: str  # devices and number of logs
-    activation_bytes_per_logit: str  # decimal; of each sequence of the batch and entry of the vocabulary
+    activation_milli_bytes_per_logit: int  # thousandths; of each sequence of the batch and entry of the vocabulary
     activation_base_mi: int
     activation_floor_mi: int
     activation_experts_mi: int  # added for experts that aren't in mxfp4, or latent attention
