@@ -16,8 +16,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "specs": (),
     "catalog": ("specs",),
     "allocation": ("specs", "catalog"),
-    "plan": ("specs", "catalog", "allocation"),
-    "objects": ("specs", "catalog"),
+    "admission": ("specs", "catalog"),
+    "plan": ("specs", "catalog", "allocation", "admission"),
+    "objects": ("specs", "catalog", "admission"),
     "rules": ("specs", "catalog", "objects"),
     "trees": ("specs", "catalog", "objects", "rules"),
     "templates": ("specs", "catalog", "objects", "rules", "trees"),
@@ -25,12 +26,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "cli": (
-        *("specs", "catalog", "allocation", "plan", "objects", "rules", "trees", "templates"),
+        *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
         *("files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
-    **dict.fromkeys(("specs", "catalog", "allocation", "plan"), "render"),
+    **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from poolwright.catalog.closure import UnitClosure
+from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
@@ -12,6 +15,7 @@ from poolwright.files.custom import find_unused
 from poolwright.files.project import find_project
 from poolwright.specs.finding import Finding, SpecError, sort_findings
 from poolwright.specs.report import ReportFormat, render_findings
+from poolwright.specs.resolve import resolve_cluster
 from poolwright.trees.tree import unit_name
 
 # What isn't there to read can't be judged.
@@ -27,7 +31,10 @@ def run_check(project: str, report: ReportFormat) -> int:
         inventories = read_inventories(loaded)
         warnings = check_stacks(loaded.specs, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
-        findings = sort_findings([*devices, *warnings, *_check_customs(loaded)])
+        if any(one.severity == "error" for one in devices):  # what clusters will have isn't known
+            raise SpecError([*devices, *warnings])
+        prices = _check_prices(loaded, inventories)
+        findings = sort_findings([*devices, *warnings, *prices, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -37,6 +44,25 @@ def run_check(project: str, report: ReportFormat) -> int:
     if report == "text" and loaded is not None and code == 0:
         tell(_summary(loaded))
     return code
+
+
+def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory]) -> list[Finding]:
+    """What envelopes cost on the devices of each cluster whose planned nodes are sound."""
+    from poolwright.plan.cluster import build_cluster_plan  # here: what reads selectors takes long to load
+    from poolwright.plan.pricing.check import check_loads, check_prices
+    from poolwright.plan.pricing.priced import price_placements
+
+    specs, facts = loaded.specs, loaded.facts
+    found = list(check_loads(specs))
+    for cluster in specs.project.value.spec.clusters:
+        on = resolve_cluster(specs, cluster.name)[0]
+        if on is None:
+            continue
+        plan = build_cluster_plan(specs, on, inventories.get(cluster.name), facts)
+        found += check_prices(
+            price_placements(specs, cluster.name, plan.slices, plan.features, loaded.named_files, facts)
+        )
+    return found
 
 
 def _check_customs(project: LoadedProject) -> list[Finding]:

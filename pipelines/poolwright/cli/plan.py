@@ -12,6 +12,7 @@ from poolwright.cli.plan_case import LoadedForPlan, PlanCase, check_nodes, load_
 from poolwright.cli.progress import Progress
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.engine import judge
+from poolwright.plan.pricing.check import check_prices
 from poolwright.plan.promises.check import check_promises
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.plan.report.plan_text import render_plan_text
@@ -33,7 +34,7 @@ from poolwright.plan.what_if.loss import Loss, LossOf, OnStep, judge_losses
 from poolwright.plan.what_if.mend import find_mends
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
-from poolwright.specs.finding import escape_controls
+from poolwright.specs.finding import escape_controls, sort_findings
 
 Format = Literal["text", "json"]
 
@@ -109,7 +110,8 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
             lost.append(judge_rollback(rollback, demand, judgement, add_replicas(after, added)))
         else:
             lost += judge_losses(demand, thing, judgement, on_step=_tell_steps(progress, thing))
-    progress.tell("checking rollouts and promises")
+    progress.tell("checking rollouts, promises and prices")
+    prices = case.list_prices()
     return ClusterAnswer(
         cluster=case.cluster,
         demand=demand,
@@ -122,7 +124,8 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
         slots=build_slots(demand, case.cluster.name) if options.slots else (),
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
-        findings=check_promises(case.cluster, demand, judgement),
+        prices=prices,
+        findings=sort_findings([*check_promises(case.cluster, demand, judgement), *check_prices(prices)]),
         mends=find_mends(demand, judgement, case.list_class_choices()),
     )
 

@@ -17,6 +17,7 @@ from poolwright.files.project import find_project
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand
 from poolwright.plan.from_objects import build_demand
+from poolwright.plan.pricing.priced import PricedClass, price_placements
 from poolwright.plan.what_if.additions import Target
 from poolwright.plan.what_if.class_choices import ClassChoice, list_class_choices
 from poolwright.plan.what_if.gates import Rollback, roll_back
@@ -48,6 +49,13 @@ class PlanCase:
     def list_class_choices(self) -> dict[str, ClassChoice]:
         """Which classes placements may name beside those that they name."""
         return list_class_choices(self.loaded.specs, self.cluster.name, self.loaded.facts)
+
+    def list_prices(self) -> tuple[PricedClass, ...]:
+        """What placements cost on the devices that the cluster has."""
+        cluster, loaded = self.cluster, self.loaded
+        return price_placements(
+            loaded.specs, cluster.name, cluster.slices, cluster.features, loaded.named_files, loaded.facts
+        )
 
     def roll_back(self) -> tuple[Rollback, Demand]:
         """The cluster without its alpha gates, and its demand then; what its server refuses then isn't there."""

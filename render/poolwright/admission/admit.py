@@ -57,6 +57,9 @@ def admit(deployment: Deployment, device: DeviceMemory, constants: Constants) ->
     against = check_shape(deployment, device)
     if against is not None:
         return Admission(word="refused", price=None, refusals=(against,))
+    if device.is_shared:
+        reason = "several pods share a device, and an engine takes its share of all of it"
+        return Admission(word="unsupported", price=None, reason=reason)
     found = price(deployment, device, constants)
     if isinstance(found, Unsupported):
         return Admission(word="unsupported", price=None, reason=found.reason)

@@ -19,14 +19,18 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     total_bytes: int  # what the CUDA runtime reports
     is_partition: bool = False  # hardware shares it out: no two of its kind reach each other
+    is_shared: bool = False  # several pods may have it at once
 
     @classmethod
-    def of_published(cls, name: str, capacity_bytes: int, *, is_partition: bool = False) -> DeviceMemory:
+    def of_published(
+        cls, name: str, capacity_bytes: int, *, is_partition: bool = False, is_shared: bool = False
+    ) -> DeviceMemory:
         """From what a driver publishes, which is 0.4 to 2.0 % more than the runtime has: 2 % are taken off.
 
         Source: NVML and CUDA totals of H100, B200, A100, L4 and RTX cards in public logs.
         """
-        return cls(name=name, total_bytes=capacity_bytes * 98 // 100, is_partition=is_partition)
+        total = capacity_bytes * 98 // 100
+        return cls(name=name, total_bytes=total, is_partition=is_partition, is_shared=is_shared)
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):

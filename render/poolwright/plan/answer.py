@@ -9,6 +9,7 @@ from poolwright.allocation.answer import Assumptions
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand
 from poolwright.plan.live.answer import LiveAnswer, list_assumed_live, list_modelled_live
+from poolwright.plan.pricing.priced import PricedClass
 from poolwright.plan.report.resources import list_beside, list_counted, list_discharged, list_short, list_unknown
 from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.slots import ORDER, Slot
@@ -38,6 +39,7 @@ class ClusterAnswer:
     growth: Growth | None = None  # what was added to the demand, and what that changes
     clearings: tuple[Clearing, ...] = ()  # what would clear each shortfall
     room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
+    prices: tuple[PricedClass, ...] = ()  # of each placement on each of its classes
     findings: tuple[Finding, ...] = ()  # what is less than specs promise, sorted
     slots: tuple[Slot, ...] = ()
     mends: Mends = field(default_factory=Mends)

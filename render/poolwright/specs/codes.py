@@ -267,6 +267,9 @@ CODES: Final[dict[str, str]] = {
         "`render --verify` builds with real Kustomize, and none was found. The extra `poolwright[kustomize]` brings "
         "one."
     ),
+    "kv-budget": (
+        "An envelope's load.kvBudget is less than its load needs, or more than the smallest device of a class leaves."
+    ),
     "lane-consent": (
         "A placement on an experiment pool must say `lane: experiment`, and only such a one may: that workloads run "
         "on alpha features is a choice that shows in a review."
@@ -363,6 +366,18 @@ CODES: Final[dict[str, str]] = {
     "planned-limit": (
         "A planned node has more devices than its driver can publish: Kubernetes refuses the whole slice."
     ),
+    "price-close": (
+        "What an envelope costs on a class is so close to what its devices have that figures may be wrong either way: "
+        "measure it, and name what the engine printed as model.measuredProfile."
+    ),
+    "price-refused": (
+        "An envelope doesn't fit the smallest device of a class that its placement names: it won't start, or can't "
+        "carry the load that it declares, or may run out of memory later. The fix names changes that were priced."
+    ),
+    "price-unsupported": (
+        "An envelope has no price: its model, engine or options aren't among those that the formulas cover. What the "
+        "engine printed, as model.measuredProfile, is one."
+    ),
     "project-missing": ("No poolwright.yaml in the folder or any above it."),
     "project-too-large": (
         "The specs of a project, or the files that they name, are more than what is read of one project."
@@ -450,6 +465,10 @@ CODES: Final[dict[str, str]] = {
     "tree-stale": (
         "The committed folder of a unit isn't what the specs give: rendered from other specs, left half-written, or "
         "edited. `generate` doesn't emit what nobody reviewed; run `poolwright render` and commit."
+    ),
+    "unbounded-load": (
+        "An envelope says how long requests are and not how many a replica carries at once, so its KV cache has no "
+        "upper bound and no price."
     ),
     "unit-unknown": ("A cluster has no unit of the name: a unit is a placement on one of its pools, or `platform`."),
     "unknown-field": ("A field isn't in the schema. It would have no effect, so it is refused."),

@@ -13,6 +13,7 @@ from poolwright.plan.report.changes import build_change_json
 from poolwright.plan.report.clearing import build_clearings_json
 from poolwright.plan.report.live import build_live_part, build_running
 from poolwright.plan.report.mends import render_mends
+from poolwright.plan.report.prices import render_prices
 from poolwright.plan.report.reservations import list_reservations
 from poolwright.plan.report.rollouts import build_deadlocks_json, build_rollouts_json
 from poolwright.plan.report.room import build_room_json
@@ -48,6 +49,7 @@ def _cluster(answer: ClusterAnswer) -> _Json:
                 **render_origin(answer.demand, one),
                 **build_running(answer, one.workload),
                 **render_mends(answer, one),
+                **render_prices(answer, one.workload),
             }
             for one in judgement.verdicts
         ],

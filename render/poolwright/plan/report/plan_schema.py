@@ -11,6 +11,7 @@ from poolwright.plan.report.clearing import clearings_schema
 from poolwright.plan.report.live_schema import live_schema, running_schema
 from poolwright.plan.report.mends import build_mends_schema
 from poolwright.plan.report.plan_json import API_VERSION, KIND
+from poolwright.plan.report.prices import build_prices_schema
 from poolwright.plan.report.reservations import reservation_schema
 from poolwright.plan.report.rollouts import rollouts_schema
 from poolwright.plan.report.room import room_schema
@@ -119,6 +120,7 @@ def _verdict() -> SchemaPart:
             **build_sources_schema(),
             **build_origin_schema(),
             **build_mends_schema(),
+            **build_prices_schema(),
         },
     )
 

@@ -11,6 +11,7 @@ from poolwright.plan.report.clearing import render_clearings
 from poolwright.plan.report.contests import render_contests
 from poolwright.plan.report.live import list_live_lines, list_observed, list_restarts, say_held, say_others
 from poolwright.plan.report.mends import list_mends
+from poolwright.plan.report.prices import list_prices
 from poolwright.plan.report.rollouts import render_rollouts
 from poolwright.plan.report.room import render_room
 from poolwright.plan.report.slots import list_slot_lines
@@ -41,6 +42,7 @@ def _render_cluster(answer: ClusterAnswer) -> Iterator[str]:
         yield f"  {verdict.workload:<{names}}  {say_counts(verdict):>{counts}}  {_say_word(verdict, answer)}"
         yield from (f"    {line}" for line in _list_lines(answer, verdict))
         yield from (f"    {line}" for line in list_mends(answer, verdict))
+        yield from (f"    {line}" for line in list_prices(answer, verdict.workload))
     if judgement.shortfall.least:
         least, total = judgement.shortfall.least, judgement.demanded
         stay = f"{count_of(total, 'replica')} {verb_of(least, 'stay')}"

@@ -1,0 +1,75 @@
+"""What placements cost, in a plan: the admission beside each verdict, which speaks of devices alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+from poolwright.admission.admit import Word
+from poolwright.admission.words import WORDS, say_bytes, say_mends, say_reason
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.pricing.priced import PricedClass
+from poolwright.specs.schema_parts import SchemaPart, build_list, build_maybe, build_object, build_text
+
+_Json = dict[str, object]
+
+
+def list_prices(answer: ClusterAnswer, workload: str) -> Iterator[str]:
+    """A line for each class on which a workload isn't admitted, or one for all on which it is."""
+    priced = [one for one in answer.prices if one.workload == workload]
+    admitted = [one for one in priced if one.admission.word == "admitted"]
+    if admitted:
+        yield f"price: admitted on {', '.join(map(_say_admitted, admitted))}"
+    for one in priced:
+        if one.admission.word != "admitted":
+            yield f"price: {WORDS[one.admission.word]} on {one.class_name}: {say_reason(one.admission)}"
+            if one.mends:
+                yield f"  {say_mends(one.mends)}"
+
+
+def _say_admitted(one: PricedClass) -> str:
+    price, need = one.admission.price, one.admission.kv_needed_bytes
+    if price is None or need is None:
+        return one.class_name
+    off = ", extrapolated" if price.is_extrapolated else ""
+    return f"{one.class_name} (KV cache: {say_bytes(need)} of {say_bytes(price.kv_budget_bytes)}{off})"
+
+
+def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
+    """The part of a workload's JSON."""
+    return {
+        "admissions": [
+            {
+                "deviceClassName": one.class_name,
+                "admission": one.admission.word,
+                "reason": say_reason(one.admission),
+                "mends": say_mends(one.mends),
+                "otherClasses": list(one.other_classes),
+                "kvBytesNeeded": one.admission.kv_needed_bytes,
+                "kvBudgetBytes": None if one.admission.price is None else one.admission.price.kv_budget_bytes,
+                "maxConcurrency": one.admission.max_concurrency,
+            }
+            for one in answer.prices
+            if one.workload == workload
+        ]
+    }
+
+
+def build_prices_schema() -> dict[str, SchemaPart]:
+    """The schema of `render_prices`."""
+    one: dict[str, SchemaPart] = {
+        "deviceClassName": build_text("The class."),
+        "admission": {"description": "The word.", "enum": list(get_args(Word))},
+        "reason": build_text("What decides; empty: it is admitted."),
+        "mends": build_text("Single changes that are enough, and those that help; empty: there are none."),
+        "otherClasses": build_list("Of the pool, that it would be admitted on.", build_text("A class.")),
+        "kvBytesNeeded": build_maybe("integer", "KV cache of one rank for the declared load."),
+        "kvBudgetBytes": build_maybe("integer", "KV cache that one rank has room for; negative: it has none."),
+        "maxConcurrency": build_maybe("integer", "Requests of the declared length that there is room for."),
+    }
+    return {
+        "admissions": build_list(
+            "What it costs on the smallest device of each of its classes; none: it isn't priced.",
+            build_object("A class.", one),
+        )
+    }
