@@ -355,6 +355,10 @@ CODES: Final[dict[str, str]] = {
         "A node that was planned is captured now, with other partitions than its pool expects. Partitions are made by "
         "the host; what is planned on them waits until the two agree."
     ),
+    "peak-short": (
+        "A router pool's peakConcurrency is more than its placements carry at minReplicas without their spare "
+        "replicas, or stands on a placement that joins another one's pool."
+    ),
     "plan-of-another": (
         "A plan to be replayed names clusters, workloads or nodes that this project doesn't have, or was made for "
         "another scenario, as for a cluster that runs."

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from poolwright.admission.words import say_band, say_mends, say_reason
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Specs
+from poolwright.specs.place import Place
+from poolwright.specs.resolve import ResolvedPlacement, resolve_placement
 
 RULE = "poolwright.dev/v1alpha1"
 
@@ -25,6 +27,62 @@ def check_loads(specs: Specs) -> Iterator[Finding]:
                 rule=RULE,
                 fix="write load.concurrency: the requests that one replica carries at once",
             )
+
+
+def check_peaks(specs: Specs) -> Iterator[Finding]:
+    """Router pools whose peak is more than their replicas carry without the spare ones, and peaks of no pool."""
+    found = [one for placement in specs.placements if (one := resolve_placement(specs, placement)[0]) is not None]
+    for owner in found:
+        router = owner.placement.value.spec.router
+        if router is None or router.peak_concurrency is None:
+            continue
+        place = owner.placement.place("spec", "router", "peakConcurrency")
+        if owner.router_owner.value is not owner.placement.value:
+            yield _refuse_joined(owner, place)
+            continue
+        members = [one for one in found if one.router_owner.value is owner.placement.value]
+        carried = _count_carried(members)
+        if carried is not None and carried < router.peak_concurrency:
+            yield _refuse_peak(owner, place, carried, router.peak_concurrency)
+
+
+def _count_carried(members: Sequence[ResolvedPlacement]) -> int | None:
+    """Requests that all replicas at their minimum carry but the spare ones; None: some doesn't say how many."""
+    each = []
+    for one in members:
+        spec = one.envelope.value.spec
+        if spec.load.concurrency is None:
+            return None
+        each.append((spec.load.concurrency, one.placement.value.spec.min_replicas, spec.recovery.spare_replicas))
+    spare = max((spare for _, _, spare in each), default=0)
+    return sum(concurrency * least for concurrency, least, _ in each) - spare * max(each)[0]
+
+
+def _refuse_peak(owner: ResolvedPlacement, place: Place, carried: int, peak: int) -> Finding:
+    return Finding(
+        code="peak-short",
+        severity="error",
+        place=place,
+        what=f'the replicas of router pool "{owner.placement.value.identity}" carry {carried} requests at once, '
+        f"and its peak is {peak}",
+        why="counted are all placements of the pool at minReplicas, without the spare replicas that may be away, each "
+        "with its envelope's load.concurrency",
+        rule=RULE,
+        fix="raise minReplicas, or the envelope's concurrency, or promise less",
+    )
+
+
+def _refuse_joined(owner: ResolvedPlacement, place: Place) -> Finding:
+    mine, other = owner.placement.value.identity, owner.router_owner.value.identity
+    return Finding(
+        code="peak-short",
+        severity="error",
+        place=place,
+        what=f'placement "{mine}" has a peak and joins the router pool of "{other}"',
+        why="a pool has one peak, its owner's, which all its placements carry together",
+        rule=RULE,
+        fix=f'move peakConcurrency to "{other}"',
+    )
 
 
 def check_prices(priced: Iterable[PricedClass]) -> Iterator[Finding]:
