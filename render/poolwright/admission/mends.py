@@ -77,7 +77,7 @@ def _list_mends(deployment: Deployment, before: Admission, ask: _Ask) -> Iterato
     )
     if deployment.cache != "fp8":
         yield _try("kvCache", deployment.cache, "fp8", replace(deployment, cache="fp8"), ask)
-    yield from _widen(deployment, ask)
+    yield from _widen(deployment, before, ask)
     yield from _shrink(
         "maxSequences",
         deployment.max_sequences,
@@ -100,10 +100,23 @@ def _list_mends(deployment: Deployment, before: Admission, ask: _Ask) -> Iterato
     yield from _raise_percent(deployment, ask)
 
 
-def _widen(deployment: Deployment, ask: _Ask) -> Iterator[Mend]:
+def _divide(deployment: Deployment, ask: _Ask) -> Iterator[Mend]:
+    """The nearest number of devices that divides the model's heads, of larger ones first."""
+    was = deployment.tensor_parallel
+    for tensor in (*range(was + 1, MAX_TENSOR_PARALLEL + 1), *range(was - 1, 0, -1)):
+        trial = _try("tensorParallel", str(was), str(tensor), replace(deployment, tensor_parallel=tensor), ask)
+        if trial.is_enough:
+            yield trial
+            return
+
+
+def _widen(deployment: Deployment, before: Admission, ask: _Ask) -> Iterator[Mend]:
     """Twice as many devices for each layer, and so on."""
     if deployment.profile is not None:
         return  # it was measured on so many
+    if before.refusals[0].dimension == "tensorParallel":
+        yield from _divide(deployment, ask)
+        return
     wide, last = 2 * deployment.tensor_parallel, None
     while wide <= MAX_TENSOR_PARALLEL and (last is None or not last.is_enough):
         last = _try(

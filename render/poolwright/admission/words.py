@@ -40,8 +40,9 @@ def say_refusal(one: Refusal) -> str:
     """What stands against it, with its figures."""
     figures = ""
     if one.needed_bytes is not None and one.available_bytes is not None:
-        figures = f": {say_bytes(one.needed_bytes)} needed, {say_bytes(max(0, one.available_bytes))} there"
-    return f"{_FAILURES[one.failure]}: {one.what}{figures} on each device"
+        there = say_bytes(max(0, one.available_bytes))
+        figures = f": {say_bytes(one.needed_bytes)} needed, {there} there on each device"
+    return f"{_FAILURES[one.failure]}: {one.what}{figures}"
 
 
 def say_mends(mends: Sequence[Mend]) -> str:

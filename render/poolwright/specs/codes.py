@@ -280,6 +280,9 @@ CODES: Final[dict[str, str]] = {
     ),
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
+    "model-unreadable": (
+        "A model's config.json, or its measured profile, isn't what it must be, so that nothing can be priced by it."
+    ),
     "name-reserved": ("A name that the rendered tree uses itself."),
     "namespace-assumed": (
         "An object names no namespace. kubectl puts it into that of its context, which isn't known; it is read as one "

@@ -110,7 +110,10 @@ def _price(
 ) -> Iterator[PricedClass]:
     spec, name = resolved.envelope.value.spec, resolved.placement.value.metadata.name
     constants = choose_constants(facts.engine_memory, spec.engine.type, resolved.image.version)
-    deployment = _build(spec, resolved.image.version, files)
+    try:
+        deployment = _build(spec, resolved.image.version, files)
+    except ValueError:
+        return  # check_configs says so
     for index, device_class in enumerate(resolved.device_classes):
         built = build_device_class(device_class)
         device = market.find_smallest(built)
@@ -156,11 +159,8 @@ def _list_others(
 
 def _build(spec: EnvelopeSpec, version: str, files: Mapping[str, bytes]) -> Deployment | Unsupported:
     measured = spec.model.measured_profile
-    try:
-        architecture = parse_config(files[spec.model.config_path])
-        profile = None if measured is None else parse_profile(files[measured], measured)
-    except ValueError as error:
-        return Unsupported(reason=str(error))
+    architecture = parse_config(files[spec.model.config_path])
+    profile = None if measured is None else parse_profile(files[measured], measured)
     if isinstance(architecture, Unsupported):
         return architecture
     return build_deployment(spec, architecture, version=version, profile=profile)

@@ -1,0 +1,106 @@
+"""What placements are refused for: whole texts by case are in pricing/*.txt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fleet import FLEET, Files, edit, list_specs
+from folders import read_files
+from golden import Golden
+from poolwright.files.facts import read_facts
+from poolwright.plan.cluster import build_cluster_plan
+from poolwright.plan.pricing.check import check_configs, check_loads, check_peaks, check_prices
+from poolwright.plan.pricing.priced import PricedClass, price_placements
+from poolwright.specs.finding import render_text
+from poolwright.specs.parse import parse_specs
+from poolwright.specs.resolve import resolve_cluster
+
+FILES = read_files(FLEET)
+FACTS = read_facts()
+CHAT, GUARD, TENANTS = (
+    f"specs/envelopes/{name}.yaml" for name in ("chat-70b/2.3.0", "guard-1b7/1.0.0", "tenants-8b/1.5.2")
+)
+RAG, EAST = "specs/envelopes/rag-8b/1.1.0.yaml", "specs/placements/east.yaml"
+CONFIG = "models/llama-3.3-70b-fp8/config.json"
+PROFILE = json.dumps({"weightsBytes": 36_378_373_161, "kvBudgetBytes": 40_029_095_198, "source": "a log"})
+CASES: dict[str, Files] = {
+    "load-too-large": edit(FILES, CHAT, ("concurrency: 32", "concurrency: 64"), ("    kvBudget: 42Gi", "    #")),
+    "budget-below-the-need": edit(FILES, CHAT, ("kvBudget: 42Gi", "kvBudget: 39Gi")),
+    "budget-above-what-is-left": edit(FILES, CHAT, ("kvBudget: 42Gi", "kvBudget: 60Gi")),
+    "context-that-never-fits": edit(
+        FILES, GUARD, ("contextTokens: 4096", "contextTokens: 40960"), ("concurrency: 16", "concurrency: 3")
+    ),
+    "too-little-beside-the-engine": edit(FILES, RAG, ("deviceMemory: 12Gi", "deviceMemory: 20Gi")),
+    "adapters-have-the-rest": edit(
+        FILES,
+        TENANTS,
+        ("slots: 8", "slots: 32"),
+        ("maxRank: 16", "maxRank: 64"),
+        ("concurrency: 40", "concurrency: 48"),
+    ),
+    "close": edit(FILES, GUARD, ("deviceMemoryPercent: 86", "deviceMemoryPercent: 90")),
+    "model-without-formulas": edit(FILES, CONFIG, ("LlamaForCausalLM", "DeciLMForCausalLM")),
+    "config-that-is-no-json": edit(FILES, CONFIG, ('"architectures"', "architectures")),
+    "profile-that-is-no-profile": {
+        **edit(FILES, CHAT, ("config.json\n", "config.json\n    measuredProfile: models/profile.json\n")),
+        "models/profile.json": b'{"weightsBytes": true}',
+    },
+    "no-bound-on-the-load": edit(FILES, GUARD, ("    concurrency: 16\n", "")),
+    "peak-above-the-replicas": edit(FILES, EAST, ("peakConcurrency: 70", "peakConcurrency: 90")),
+    "peak-of-a-joined-pool": edit(
+        FILES, EAST, ("router: {poolName: tenants-8b}", "router: {poolName: tenants-8b, peakConcurrency: 10}")
+    ),
+    "speculative": edit(FILES, CHAT, ("    type: vllm\n", '    type: vllm\n    args: ["--speculative-config={}"]\n')),
+    "heads-that-do-not-divide": edit(FILES, CONFIG, ('"num_attention_heads": 64', '"num_attention_heads": 62')),
+    # What an engine printed replaces the formulas, and has no doubt in it.
+    "measured": {
+        **edit(
+            FILES,
+            CHAT,
+            ("config.json\n", "config.json\n    measuredProfile: models/llama-3.3-70b-fp8/profile.json\n"),
+            ("    kvBudget: 42Gi", "    #"),
+        ),
+        "models/llama-3.3-70b-fp8/profile.json": PROFILE.encode(),
+    },
+}
+
+
+def price(files: Files, cluster: str) -> tuple[PricedClass, ...]:
+    specs = parse_specs(list_specs(files))
+    on = resolve_cluster(specs, cluster)[0]
+    assert on is not None
+    plan = build_cluster_plan(specs, on, None, FACTS)
+    return price_placements(specs, cluster, plan.slices, plan.features, files, FACTS)
+
+
+def say(files: Files) -> str:
+    specs = parse_specs(list_specs(files))
+    found = [*check_configs(specs, files), *check_loads(specs), *check_peaks(specs)]
+    for cluster in ("east", "lab"):
+        found += check_prices(price(files, cluster))
+    return render_text(found)
+
+
+def test_the_example_is_admitted() -> None:
+    assert say(FILES) == ""
+    assert [(one.unit, one.class_name, one.admission.word) for one in price(FILES, "lab-alpha")] == [
+        ("guard-1b7", "h200-share-alpha", "unsupported")
+    ]
+
+
+def test_whole_texts(golden: Golden) -> None:
+    printed = {f"{name}.txt": say(files).encode() for name, files in CASES.items()}
+    assert all(printed.values())
+    golden.compare(Path(__file__).parent / "pricing", printed)
+
+
+@pytest.mark.parametrize("concurrency", [14, 15])
+def test_a_mend_is_the_largest_that_is_admitted(concurrency: int) -> None:
+    """With the figures of a public log: fourteen requests of 16,384 tokens fit, fifteen don't."""
+    files = edit(CASES["measured"], CHAT, ("concurrency: 32", f"concurrency: {concurrency}"))
+    files = edit(files, CHAT, ("tensorParallel: 4", "tensorParallel: 2"))
+    (found,) = [one for one in price(files, "east") if one.unit == "chat-70b"]
+    assert (found.admission.word == "admitted") == (concurrency == 14)
