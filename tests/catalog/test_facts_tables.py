@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import kubernetes_validate
@@ -179,3 +180,14 @@ def test_facts_are_one_value_of_their_files() -> None:
     assert {name: parse_facts(read_files()).table(name) for name in FACT_TABLES} == {
         name: FACTS.table(name) for name in FACT_TABLES
     }
+
+
+def test_what_the_cuda_runtime_has_is_a_little_less_than_what_is_published() -> None:
+    """And it is said where it was seen."""
+    known = [fact for fact in FACTS.hardware if fact.cuda_total_mi is not None or fact.cuda_total_basis is not None]
+    assert {fact.model for fact in known} == {
+        *("a100-sxm4-40gb", "a100-pcie-40gb", "h100-sxm5-80gb", "b200-180gb", "l4"),
+    }
+    off = [Fraction(fact.cuda_total_mi or 0, fact.memory_mi or 1) for fact in known]
+    assert [fact.model for fact, share in zip(known, off, strict=True) if not Fraction(97, 100) < share < 1] == []
+    assert [fact.model for fact in known if not fact.cuda_total_basis] == []

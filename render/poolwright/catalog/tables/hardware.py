@@ -27,6 +27,8 @@ class HardwareFact(Fact, frozen=True, kw_only=True):
     mig_memory_slices: int | None  # None: it can't be partitioned
     mig_compute_slices: int | None
     profiles_of: str | None = None  # the model whose profiles it shares
+    cuda_total_mi: int | None = None  # what the CUDA runtime has of the whole device, less than is published
+    cuda_total_basis: str | None = None  # where it was seen
 
 
 class Placement(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
