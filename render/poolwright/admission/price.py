@@ -179,16 +179,12 @@ def _build_weights(deployment: Deployment, stage: int) -> Line:
     if deployment.profile is not None:
         return Line(name="weights", bytes=deployment.profile.weights_bytes, source=deployment.profile.source)
     tensor, stages = deployment.tensor_parallel, deployment.pipeline_parallel
-    counted = [
-        count_weights(
-            deployment.architecture, deployment.quantization, tensor_parallel=tensor, stages=stages, stage=number
-        )
-        for number in range(stages)
-    ]
+    architecture, quantization = deployment.architecture, deployment.quantization
+    own = count_weights(architecture, quantization, tensor_parallel=tensor, stages=stages, stage=stage)
     if deployment.weights_bytes is None:
-        return Line(name="weights", bytes=counted[stage], source="the architecture's matrices")
-    whole = count_weights(deployment.architecture, deployment.quantization, tensor_parallel=1, stages=1, stage=0)
-    share = -(-counted[stage] * deployment.weights_bytes * CHECKPOINT_PERCENT // (100 * whole))
+        return Line(name="weights", bytes=own, source="the architecture's matrices")
+    whole = count_weights(architecture, quantization, tensor_parallel=1, stages=1, stage=0)
+    share = -(-own * deployment.weights_bytes * CHECKPOINT_PERCENT // (100 * whole))
     return Line(name="weights", bytes=share, source="the checkpoint's bytes, and 2 %")
 
 
