@@ -1,0 +1,47 @@
+"""A deployment priced on a device: the answer, and what would change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from poolwright.admission.admit import Admission, admit
+from poolwright.admission.architecture import Unsupported
+from poolwright.admission.deployment import Deployment
+from poolwright.admission.devices import KnownDevice
+from poolwright.admission.mends import Mend, find_mends
+from poolwright.admission.price import Constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """What became of a deployment on a device."""
+
+    device: KnownDevice
+    deployment: Deployment | None  # None: the formulas don't cover the model, wherever it runs
+    constants: Constants
+    admission: Admission
+    mends: tuple[Mend, ...] = ()
+
+
+def price_on(
+    deployment: Deployment | Unsupported, device: KnownDevice, constants: Constants, *, against: str = ""
+) -> Priced:
+    """The answer for one device.
+
+    against: why the device isn't taken at all, whatever its memory; empty: it is.
+    Cost:    a price; where it isn't admitted, about a hundred.
+    """
+    if against:
+        admission = Admission(word="refused", price=None, reason=against)
+        built = None if isinstance(deployment, Unsupported) else deployment
+        return Priced(device=device, deployment=built, constants=constants, admission=admission)
+    if isinstance(deployment, Unsupported):
+        admission = Admission(word="unsupported", price=None, reason=deployment.reason)
+        return Priced(device=device, deployment=None, constants=constants, admission=admission)
+    return Priced(
+        device=device,
+        deployment=deployment,
+        constants=constants,
+        admission=admit(deployment, device.memory, constants),
+        mends=find_mends(deployment, device.memory, constants),
+    )

@@ -1,0 +1,1 @@
+"""Prices for people and for other tools."""
