@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from poolwright.admission.report.price_schema import price_schema
 from poolwright.allocation.answer_schema import answer_schema
 from poolwright.catalog.facts import FACT_TABLES
 from poolwright.catalog.tables.cells import build_cells
@@ -40,7 +41,7 @@ def render_reference() -> Iterator[tuple[str, str]]:
     """Each reference file's name and text."""
     schemas = {kind: build_schema(kind) for kind in KINDS}
     schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema(), "FitPlan": plan_schema()}
-    schemas["FitReplay"] = replay_schema()
+    schemas |= {"FitReplay": replay_schema(), "PriceList": price_schema()}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

@@ -16,7 +16,7 @@ import pytest
 from fleet import FLEET, ROOT, copy_fleet
 from folders import read_files
 from poolwright.cli.commands import cli
-from poolwright.cli.schema import ALLOCATIONS, FINDINGS, PLAN, REPLAY
+from poolwright.cli.schema import ALLOCATIONS, FINDINGS, PLAN, PRICES, REPLAY
 from poolwright.files.starter import read_starter
 from poolwright.specs.schema import KINDS, build_schema
 from real_kustomize import build_for_real
@@ -59,10 +59,11 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FindingList|AllocationList|"
-    "FitPlan|FitReplay}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', "
-    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay'.",
+    "FitPlan|FitReplay|PriceList}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', "
+    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
+    ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",
 }
 
 
@@ -76,7 +77,7 @@ def test_wrong_use_is_no_answer(arguments: tuple[str, ...]) -> None:
 
 # --- version and schema ---
 
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY)
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES)
 
 
 def test_version() -> None:

@@ -15,7 +15,7 @@ _EXIT_CODES = "Exit codes: 0 yes, 1 no (findings, differences), 2 could not answ
 _GROUPS = {
     "Write": ("init", "check", "schema", "explain"),
     "Render": ("render", "generate"),
-    "Fit": ("allocate", "plan"),
+    "Fit": ("allocate", "plan", "price"),
     "Other": ("facts", "version"),
 }
 
@@ -284,13 +284,52 @@ def plan(
     )
 
 
+@cli.command(cls=_Command, example="poolwright price rag-8b --project examples/fleet")
+@_project
+@click.option(
+    "--device", default="all", show_default=True, metavar="NAME|all", help="l4, h100-sxm5-80gb/1g.10gb; see facts."
+)
+@click.option("--engine", metavar="NAME[@VERSION]", help="Such as vllm@0.19.")
+@click.option("--weights", metavar="FORMAT", help="Of the linear layers, such as fp8.")
+@click.option("--kv", metavar="FORMAT", help="Of keys and values, such as fp8.")
+@click.option("--tp", type=click.IntRange(1, 1024), help="Devices that share each layer.")
+@click.option("--pp", type=click.IntRange(1, 1024), help="Groups of layers, one after the other.")
+@click.option("--context", type=click.IntRange(1, 1 << 24), help="Tokens of the longest request, its answer included.")
+@click.option("--concurrency", type=click.IntRange(1, 1 << 20), help="Requests at once, each as long as that.")
+@click.option("--batched-tokens", type=click.IntRange(1, 1 << 24), help="Tokens of one engine step.")
+@click.option("--max-sequences", type=click.IntRange(1, 1 << 16), help="Sequences that the engine runs at once.")
+@click.option("--memory-fraction", metavar="PERCENT", help="The engine's share of memory: 92, or 0.92.")
+@click.option("--adapters", metavar="COUNTxRANK", help="4x16: four LoRA slots of rank 16.")
+@click.option("--explain", is_flag=True, help="Also the sum line by line, with each line's source.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the price is printed; `poolwright schema PriceList` describes the JSON.",
+)
+@click.argument("subject", metavar="ENVELOPE|CONFIG.JSON")
+def price(subject: str, **options: Any) -> int:
+    """Say what a model takes of a device's memory, line by line, and whether that is admitted.
+
+    ENVELOPE is NAME@VERSION of the project, or NAME where it has one version. CONFIG.JSON is a model's own, a path with
+    a slash in it, or - for standard input; its engine's defaults hold where no option says otherwise. Options come
+    before what the envelope says. Exit code 0: admitted, with `all` on some device.
+    """
+    from poolwright.cli.price import run_price
+    from poolwright.cli.price_options import PriceOptions
+
+    return run_price(PriceOptions(subject=subject, **options))
+
+
 @cli.command(cls=_Command, example="poolwright schema Envelope")
 @click.argument(
     "kind",
     type=click.Choice(
         (
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement"),
-            *("FindingList", "AllocationList", "FitPlan", "FitReplay"),
+            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList"),
         )
     ),
 )

@@ -13,6 +13,7 @@ FINDINGS = "FindingList"
 ALLOCATIONS = "AllocationList"
 PLAN = "FitPlan"
 REPLAY = "FitReplay"
+PRICES = "PriceList"
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -21,7 +22,7 @@ def run_schema(kind: str, out: str | None) -> int:
         say(_render(_schema(kind)))
         return 0
     os.makedirs(out, exist_ok=True)  # noqa: PTH103
-    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN, REPLAY) if kind == "all" else (kind,):
+    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES) if kind == "all" else (kind,):
         path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
         write_file(path, _render(_schema(name)).encode())
         tell(path)
@@ -41,6 +42,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.plan.report.replay_schema import replay_schema
 
         return replay_schema()
+    if kind == PRICES:
+        from poolwright.admission.report.price_schema import price_schema
+
+        return price_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)
 
 
