@@ -71,8 +71,8 @@ def _list_reasons(priced: Priced, *, mends: bool = True) -> Iterator[str]:
         said = say_refusal(one, deployment, priced.device.memory)
         changes = say_mends(priced.mends) if mends and not number else ""
         yield f"{said}: {changes}" if changes else said
-        if say_band(priced, one):
-            yield say_band(priced, one)
+        if say_band(priced.admission.price, one):
+            yield say_band(priced.admission.price, one)
     if mends and not priced.mends:
         yield "no change of one field makes it fit"
 

@@ -8,7 +8,7 @@ from typing import Final
 from poolwright.admission.admit import Refusal, Word
 from poolwright.admission.deployment import Deployment, DeviceMemory
 from poolwright.admission.mends import Field, Mend
-from poolwright.admission.price import GIB
+from poolwright.admission.price import GIB, Price
 from poolwright.admission.priced import Priced
 
 WORDS: Final[dict[Word, str]] = {
@@ -86,9 +86,8 @@ def say_mends(mends: Sequence[Mend]) -> str:
     return "; ".join(part for part in (enough, f"not enough alone: {helping}" if helping else "") if part)
 
 
-def say_band(priced: Priced, one: Refusal) -> str:
+def say_band(price: Price | None, one: Refusal) -> str:
     """How far off the figures may be; empty: they were measured, or none are given."""
-    price = priced.admission.price
     if price is None or one.needed_bytes is None:
         return ""
     band = price.outside_band_bytes if one.failure == "diesLater" else price.band_bytes

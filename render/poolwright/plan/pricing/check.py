@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from poolwright.admission.deployment import Profile
 from poolwright.admission.from_envelope import parse_profile
 from poolwright.admission.parse_config import parse_config
-from poolwright.admission.words import say_band, say_mends, say_reason
+from poolwright.admission.report.words import say_band, say_mends
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Specs
@@ -133,12 +133,12 @@ def _build(one: PricedClass, code: str, severity: Severity, verb: str) -> Findin
     ways += [f"class {' or '.join(one.other_classes)}"] if one.other_classes else []
     measure = "measure it, and name the figures as model.measuredProfile"
     fix = "; ".join(ways) or (measure if severity == "warning" else "a smaller load, a larger class, or more devices")
-    band = say_band(one.admission)
+    band = say_band(one.admission.price, one.admission.refusals[0]) if one.admission.refusals else ""
     return Finding(
         code=code,
         severity=severity,
         place=one.place,
-        what=f"envelope {one.envelope} {verb} on class {one.class_name}: {say_reason(one.admission)}",
+        what=f"envelope {one.envelope} {verb} on class {one.class_name}: {one.reason}",
         why=f"the price of one rank on the smallest device of the class{f'; {band}' if band else ''}",
         rule=RULE,
         fix=fix,

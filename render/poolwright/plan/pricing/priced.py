@@ -12,6 +12,7 @@ from poolwright.admission.from_envelope import build_deployment, parse_profile
 from poolwright.admission.mends import Mend, find_mends
 from poolwright.admission.parse_config import parse_config
 from poolwright.admission.price import Constants, choose_constants
+from poolwright.admission.report.words import say_refusal
 from poolwright.allocation.features import Features
 from poolwright.allocation.selectors.cache import SelectorCache
 from poolwright.catalog.device_class import DeviceClass, build_device_class
@@ -34,9 +35,18 @@ class PricedClass:
     envelope: str  # name@version
     class_name: str
     place: Place  # where the placement names the class
+    device: DeviceMemory  # the smallest of the class
+    deployment: Deployment | None  # None: the formulas don't cover the envelope
     admission: Admission
     mends: tuple[Mend, ...] = ()  # of one that isn't admitted
     other_classes: tuple[str, ...] = ()  # of the same pool that it would be admitted on, each by itself
+
+    @property
+    def reason(self) -> str:
+        """What decides; empty: it is admitted."""
+        if self.deployment is None or not self.admission.refusals:
+            return self.admission.reason
+        return say_refusal(self.admission.refusals[0], self.deployment, self.device)
 
 
 def price_placements(
@@ -126,6 +136,8 @@ def _price(
             envelope=resolved.envelope.value.identity,
             class_name=built.name,
             place=resolved.placement.place("spec", "deviceClassNames", index),
+            device=device,
+            deployment=None if isinstance(deployment, Unsupported) else deployment,
             admission=admission,
             mends=mends,
             other_classes=()

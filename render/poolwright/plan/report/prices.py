@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from poolwright.admission.admit import Word
-from poolwright.admission.words import WORDS, say_bytes, say_mends, say_reason
+from poolwright.admission.report.words import WORDS, say_gib, say_mends
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.schema_parts import SchemaPart, build_list, build_maybe, build_object, build_text
@@ -22,7 +22,7 @@ def list_prices(answer: ClusterAnswer, workload: str) -> Iterator[str]:
         yield f"price: admitted on {', '.join(map(_say_admitted, admitted))}"
     for one in priced:
         if one.admission.word != "admitted":
-            yield f"price: {WORDS[one.admission.word]} on {one.class_name}: {say_reason(one.admission)}"
+            yield f"price: {WORDS[one.admission.word]} on {one.class_name}: {one.reason}"
             if one.mends:
                 yield f"  {say_mends(one.mends)}"
 
@@ -32,7 +32,7 @@ def _say_admitted(one: PricedClass) -> str:
     if price is None or need is None:
         return one.class_name
     off = ", extrapolated" if price.is_extrapolated else ""
-    return f"{one.class_name} (KV cache: {say_bytes(need)} of {say_bytes(price.kv_budget_bytes)}{off})"
+    return f"{one.class_name} (KV cache: {say_gib(need)} of {say_gib(price.kv_budget_bytes)}{off})"
 
 
 def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
@@ -42,7 +42,7 @@ def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
             {
                 "deviceClassName": one.class_name,
                 "admission": one.admission.word,
-                "reason": say_reason(one.admission),
+                "reason": one.reason,
                 "mends": say_mends(one.mends),
                 "otherClasses": list(one.other_classes),
                 "kvBytesNeeded": one.admission.kv_needed_bytes,
