@@ -26,9 +26,11 @@ from poolwright.admission.architecture import (
     Unsupported,
     WeightFormat,
 )
+from poolwright.admission.excluded import find_unknown
 
 MAX_LAYERS: Final = 1024
 MAX_NUMBER: Final = 1 << 40
+MAX_EXCLUDED: Final = 4096  # names of what isn't quantised
 _DTYPES: Final[Mapping[str, WeightFormat]] = {"bfloat16": "bfloat16", "float16": "float16", "float32": "float32"}
 
 
@@ -111,7 +113,7 @@ def _build(outer: _Config) -> Architecture:
     build_layers = _CLASSES.get(name)
     if build_layers is None:
         raise _NotCoveredError(f"the formulas don't cover {name}")
-    for field in ("block_configs", "num_kv_shared_layers", "hidden_size_per_layer_input"):
+    for field in ("block_configs", "num_kv_shared_layers", "hidden_size_per_layer_input", "moe_latent_size"):
         if config.fields.get(field):
             raise _NotCoveredError(f"the formulas don't cover {field}")
     layers = build_layers(config)
@@ -122,7 +124,7 @@ def _build(outer: _Config) -> Architecture:
     tied = config.flag("tie_word_embeddings", default=outer.flag("tie_word_embeddings", default=_is_tied(name)))
     quantization = outer.inner("quantization_config") or config.inner("quantization_config")
     vision = outer.inner("vision_config")
-    return Architecture(
+    found = Architecture(
         name=name,
         hidden=config.number("hidden_size"),
         vocabulary=config.number("vocab_size"),
@@ -133,6 +135,10 @@ def _build(outer: _Config) -> Architecture:
         quantization=None if quantization is None else _build_quantization(quantization),
         vision_parameters=0 if vision is None else _count_vision(vision, config.number("hidden_size")),
     )
+    unknown = None if found.quantization is None else find_unknown(found, found.quantization.excluded)
+    if unknown is not None:
+        raise _NotCoveredError(f"the formulas don't know {unknown}, which isn't quantised")
+    return found
 
 
 def _is_tied(name: str) -> bool:
@@ -360,6 +366,8 @@ def _build_quantization(config: _Config) -> Quantization:
         for name in ("modules_to_not_convert", "ignore", "ignored_layers")
         for one in config.texts(name)
     )
+    if len(excluded) > MAX_EXCLUDED:
+        raise _NotCoveredError(f"it has more than {MAX_EXCLUDED} names of what isn't quantised")
     if method == "fp8":
         return Quantization(format="fp8Block128" if config.has("weight_block_size") else "fp8", excluded=excluded)
     if method == "mxfp4":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import Final
 
 from poolwright.admission.architecture import Architecture, Layer, Quantization
+from poolwright.admission.excluded import is_excluded, parse_excluded
 from poolwright.admission.formats import bytes_per_row, count_bytes, is_quantized
 from poolwright.admission.matrices import Matrix, list_matrices, rank_shape
 
@@ -53,26 +53,28 @@ def _count_layers(
     first: int,
     tensor_parallel: int,
 ) -> Iterator[int]:
-    """Layers that are alike are counted once, unless names say which of them are quantised."""
-    known: dict[Layer, int] = {}
-    by_name = quantization is not None and any("layers" in one for one in quantization.excluded)
+    """Layers that are alike, and of which the same is kept, are counted once."""
+    known: dict[tuple[Layer, frozenset[str]], int] = {}
+    excluded = parse_excluded(() if quantization is None else quantization.excluded)
     for number, layer in enumerate(layers, first):
-        if by_name:
-            yield _count_layer(architecture, quantization, layer, number, tensor_parallel)
-            continue
-        if layer not in known:
-            known[layer] = _count_layer(architecture, quantization, layer, number, tensor_parallel)
-        yield known[layer]
+        names = excluded.pick(number)
+        if (layer, names) not in known:
+            known[layer, names] = _count_layer(architecture, quantization, layer, names, tensor_parallel)
+        yield known[layer, names]
 
 
 def _count_layer(
-    architecture: Architecture, quantization: Quantization | None, layer: Layer, number: int, tensor_parallel: int
+    architecture: Architecture,
+    quantization: Quantization | None,
+    layer: Layer,
+    excluded: frozenset[str],
+    tensor_parallel: int,
 ) -> int:
     total, plain = 0, 2 * architecture.hidden  # norms
     for one in list_matrices(architecture, layer):
         inputs, outputs = rank_shape(one, tensor_parallel)
         plain += one.count * outputs if one.has_bias else 0
-        if quantization is None or not _is_quantized(quantization, one, number):
+        if quantization is None or not _is_quantized(quantization, one, excluded):
             plain += one.count * inputs * outputs
             continue
         if quantization.format == "mxfp4" and one.is_expert:
@@ -82,18 +84,10 @@ def _count_layer(
     return total + count_bytes(architecture.dtype, plain, 1)
 
 
-def _is_quantized(quantization: Quantization, one: Matrix, number: int) -> bool:
+def _is_quantized(quantization: Quantization, one: Matrix, excluded: frozenset[str]) -> bool:
     if not one.is_linear or not is_quantized(quantization.format) or (quantization.experts_only and not one.is_expert):
         return False
-    path = f"model.layers.{number}.{one.name}"
-    return not any(_covers(pattern, path) for pattern in quantization.excluded)
-
-
-def _covers(pattern: str, path: str) -> bool:
-    """Whether a name excludes a module: it is it, or it stands in it. A word alone is a part of the name."""
-    if "." not in pattern and "*" not in pattern:
-        return pattern in path.split(".")
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}.*")
+    return not is_excluded(excluded, one.name)
 
 
 def _pad(number: int, step: int) -> int:
