@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from engine_logs import read_model
+from msgspec.structs import replace
 
 from poolwright.admission.architecture import Quantization
 from poolwright.admission.excluded import find_unknown, is_excluded, parse_excluded

@@ -27,7 +27,8 @@ _DECODERS: Final = frozenset(
 )
 # What is never quantised, or isn't part of the decoder's layers, by a part of the name.
 _OTHERS: Final = (
-    r"(.*norm\d?|embed.*|.*head|.*router|.*bias|.*gate|conv1d|in_proj_(a|b|ba)|mtp|visual|vision.*|.*projector|audio.*)\*?"
+    r"(.*norm\d?|embed.*|.*head|.*router|.*bias|.*gate|conv1d|in_proj_(a|b|ba)|"
+    r"mtp|visual|vision.*|.*projector|audio.*)\*?"
 )
 # A module's name in this package, and in checkpoints.
 _ALIASES: Final = (

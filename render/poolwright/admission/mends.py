@@ -95,8 +95,9 @@ def _list_mends(deployment: Deployment, before: Admission, ask: _Ask) -> Iterato
             lambda n: replace(deployment, adapters=replace(adapters, count=n)),
             ask,
         )
-    if load.kv_budget_bytes is not None and before.kv_needed_bytes is not None:
-        yield from _move_budget(deployment, before.kv_needed_bytes, load.kv_budget_bytes, ask)
+    if load.kv_budget_bytes is not None and before.kv_needed_bytes is not None and before.price is not None:
+        most = before.price.kv_budget_bytes
+        yield from _move_budget(deployment, before.kv_needed_bytes, load.kv_budget_bytes, most, ask)
     yield from _raise_percent(deployment, ask)
 
 
@@ -127,9 +128,12 @@ def _widen(deployment: Deployment, before: Admission, ask: _Ask) -> Iterator[Men
         yield last
 
 
-def _move_budget(deployment: Deployment, need: int, budget: int, ask: _Ask) -> Iterator[Mend]:
-    """The largest budget in whole GiB that is admitted, if it is enough for the load."""
-    for gib in range(max(budget, need) // GIB + 1, 0, -1):
+def _move_budget(deployment: Deployment, need: int, budget: int, most: int, ask: _Ask) -> Iterator[Mend]:
+    """The largest budget in whole GiB that is admitted, if it is enough for the load.
+
+    most: what the device has, whatever is declared.
+    """
+    for gib in range(min(max(budget, need), most) // GIB + 1, 0, -1):
         if gib * GIB < need:
             return
         changed = replace(deployment, load=replace(deployment.load, kv_budget_bytes=gib * GIB))
@@ -156,22 +160,18 @@ def _shrink(
     field: Field, was: int, step: int, change: Callable[[int], Deployment], ask: _Ask, *, least: int = 1
 ) -> Iterator[Mend]:
     """The largest smaller number, in steps, that is admitted. The price never falls as the number grows."""
-    low, high = 0, (was - 1) // step  # of steps: `low` is admitted or none is, what is above `high` isn't
     floor = -(-least // step)
+    low, high = floor - 1, (was - 1) // step  # of steps: `low` is admitted or none is, what is above `high` isn't
     if high < floor:
         return
     while low < high:
         middle = (low + high + 1) // 2
-        if middle >= floor and ask(change(middle * step)).word == "admitted":
+        if ask(change(middle * step)).word == "admitted":
             low = middle
-        elif middle < floor:
-            break
         else:
             high = middle - 1
-    if low >= max(1, floor):
-        yield _try(field, str(was), str(low * step), change(low * step), ask)
-    else:
-        yield _try(field, str(was), str(max(1, floor) * step), change(max(1, floor) * step), ask)
+    steps = max(low, floor)
+    yield _try(field, str(was), str(steps * step), change(steps * step), ask)
 
 
 def _try(field: Field, was: str, now: str, changed: Deployment, ask: _Ask) -> Mend:
