@@ -9,7 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from poolwright.admission.architecture import Architecture, Attention, LatentAttention, Unsupported
+from poolwright.admission.architecture import (
+    Architecture,
+    Attention,
+    LatentAttention,
+    LinearAttention,
+    Mamba,
+    Unsupported,
+)
 from poolwright.admission.deployment import Deployment, DeviceMemory
 from poolwright.admission.price import Constants, Price, count_need, price
 
@@ -98,9 +105,12 @@ def decide(deployment: Deployment, found: Price) -> Admission:
 def check_shape(deployment: Deployment, device: DeviceMemory) -> Refusal | None:
     """What no memory would mend."""
     tensor, architecture = deployment.tensor_parallel, deployment.architecture
-    heads = _count_heads(architecture)
-    if any(number % tensor for number in heads):
-        what = f"tensorParallel {tensor} doesn't divide the model's {min(one for one in heads if one % tensor)} heads"
+    undivided = [what for number, what in _list_heads(architecture) if number % tensor]
+    undivided += [
+        f"{number} heads of keys and values" for number in _list_kv_heads(architecture) if not _fits(number, tensor)
+    ]
+    if undivided:
+        what = f"tensorParallel {tensor} doesn't divide the model's {undivided[0]}"
         return Refusal(failure="willNotStart", dimension="tensorParallel", what=what)
     if deployment.pipeline_parallel > len(architecture.layers):
         what = f"pipelineParallel {deployment.pipeline_parallel} is more than its {len(architecture.layers)} layers"
@@ -118,9 +128,26 @@ def check_shape(deployment: Deployment, device: DeviceMemory) -> Refusal | None:
     return None
 
 
-def _count_heads(architecture: Architecture) -> list[int]:
-    mixers = (layer.mixer for layer in architecture.layers)
-    return sorted({mixer.heads for mixer in mixers if isinstance(mixer, Attention | LatentAttention)})
+def _list_heads(architecture: Architecture) -> list[tuple[int, str]]:
+    """What is split evenly, and how it is called."""
+    found: set[tuple[int, str]] = set()
+    for mixer in {layer.mixer for layer in architecture.layers}:
+        match mixer:
+            case Attention(heads=heads) | LatentAttention(heads=heads) | Mamba(heads=heads):
+                found.add((heads, f"{heads} heads"))
+            case LinearAttention(key_heads=keys, value_heads=values):
+                found |= {(number, f"{number} heads of linear attention") for number in (keys, values)}
+    return sorted(found)
+
+
+def _list_kv_heads(architecture: Architecture) -> list[int]:
+    mixers = {layer.mixer for layer in architecture.layers}
+    return sorted({mixer.kv_heads for mixer in mixers if isinstance(mixer, Attention)})
+
+
+def _fits(kv_heads: int, tensor: int) -> bool:
+    """Whether each rank has as many, or each head is on as many ranks. Source: vLLM, models/llama.py."""
+    return kv_heads % tensor == 0 if kv_heads >= tensor else tensor % kv_heads == 0
 
 
 def _check_start(deployment: Deployment, found: Price, per_request: int) -> Refusal | None:
@@ -157,12 +184,12 @@ def _check_start(deployment: Deployment, found: Price, per_request: int) -> Refu
 def _check_load(deployment: Deployment, found: Price) -> Refusal | None:
     """All of the declared load at the same time."""
     need = count_need(deployment, found)
-    if need is None or found.kv_budget_bytes <= 0:
-        return None
     load, budget = deployment.load, found.kv_budget_bytes
+    if (need is None and load.kv_budget_bytes is None) or budget <= 0:
+        return None
     what = f"{load.concurrency} concurrent requests of {load.context_tokens} tokens must fit"
     chosen: Dimension = "concurrency"
-    if load.kv_budget_bytes is not None and load.kv_budget_bytes < need:
+    if need is not None and load.kv_budget_bytes is not None and load.kv_budget_bytes < need:
         what = f"kvBudget is less than {what.removesuffix(' must fit')} need"
         return Refusal(
             failure="cannotCarryLoad",
@@ -173,7 +200,7 @@ def _check_load(deployment: Deployment, found: Price) -> Refusal | None:
         )
     if load.kv_budget_bytes is not None:
         need, chosen, what = load.kv_budget_bytes, "kvBudget", "kvBudget must fit"
-    missing = need - budget
+    missing = (need or 0) - budget
     if missing <= -found.band_bytes:
         return None
     adapters = found.lines_by_name.get("adapters", 0)
