@@ -129,13 +129,12 @@ def _widen(deployment: Deployment, before: Admission, ask: _Ask) -> Iterator[Men
 
 
 def _move_budget(deployment: Deployment, need: int, budget: int, most: int, ask: _Ask) -> Iterator[Mend]:
-    """The largest budget in whole GiB that is admitted, if it is enough for the load.
+    """A budget in whole GiB that is enough for the load: the smallest, or where too much is asked, the largest.
 
     most: what the device has, whatever is declared.
     """
-    for gib in range(min(max(budget, need), most) // GIB + 1, 0, -1):
-        if gib * GIB < need:
-            return
+    least = -(-need // GIB)
+    for gib in (least,) if budget < need else range(min(budget, most) // GIB, least - 1, -1):
         changed = replace(deployment, load=replace(deployment.load, kv_budget_bytes=gib * GIB))
         trial = _try("kvBudget", f"{budget / GIB:.2f}Gi", f"{gib}Gi", changed, ask)
         if trial.is_enough and gib * GIB != budget:
