@@ -315,8 +315,8 @@ MENDS: dict[str, tuple[Deployment, tuple[str, ...]]] = {
         (
             "concurrency 400 to 399: enough, 411",
             "contextTokens 1080 to 1072: enough, 417",
-            "kvCache bfloat16 to fp8: enough, 815",
-            "tensorParallel 1 to 2: enough, 900",
+            "kvCache bfloat16 to fp8: enough, 823",
+            "tensorParallel 1 to 2: enough, 908",
             "maxSequences 720 to 702: enough, 411",
             "memoryPercent 90 to 91: enough, 417",
         ),
