@@ -198,9 +198,10 @@ def _count_activation(deployment: Deployment, fact: EngineMemoryFact, *, is_last
         total += fact.activation_experts_mi * MIB
     if architecture.vision_parameters:
         total += fact.activation_vision_mi * MIB
+    total = max(total, fact.activation_floor_mi * MIB)
     if architecture.has_linear:
         total += -(-fact.activation_linear_mi * MIB * deployment.batch_tokens // 1024)
-    return max(total, fact.activation_floor_mi * MIB)
+    return total
 
 
 def _count_runtime(deployment: Deployment, fact: EngineMemoryFact) -> int:
