@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from msgspec.structs import replace
 
-from poolwright.admission.architecture import Architecture, Quantization, WeightFormat
+from poolwright.admission.architecture import Architecture, Quantization, Unsupported, WeightFormat
 from poolwright.admission.deployment import Deployment, DeviceMemory, Load
 from poolwright.admission.parse_config import parse_config
 from poolwright.admission.price import Constants, choose_constants
@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 TABLES = HERE.parents[1] / "render/poolwright/catalog/tables"
 FACTS = Facts({name: (TABLES / name).read_bytes() for name in FACT_FILES})
 GIB = 1 << 30
+NEWEST = {"vllm": "0.33.0", "sglang": "0.5.23"}  # where a log doesn't say: nothing was fitted on these
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class EngineLog:
     printed: dict[str, float]
     gpu: str
     total_gib: float | None
+    at_most_gib: float | None
     weights: str | None
     cache: str | None
     dtype: str | None
@@ -71,6 +73,7 @@ def read_logs() -> tuple[EngineLog, ...]:
             printed=one["printed"],
             gpu=one["device"]["gpu"],
             total_gib=one["device"].get("totalGiB"),
+            at_most_gib=one["device"].get("atMostGiB"),
             weights=one.get("weights"),
             cache=one.get("cache"),
             dtype=one.get("dtype"),
@@ -85,8 +88,13 @@ def _read_models() -> dict[str, Any]:
     return found
 
 
+def parse_model(name: str) -> Architecture | Unsupported:
+    return parse_config(json.dumps(_read_models()[name]).encode())
+
+
+@cache
 def read_model(name: str) -> Architecture:
-    found = parse_config(json.dumps(_read_models()[name]).encode())
+    found = parse_model(name)
     assert isinstance(found, Architecture), (name, found)
     return found
 
@@ -108,12 +116,12 @@ def deploy(log: EngineLog) -> Deployment:
     if is_whole:
         architecture = replace(architecture, dtype="float32")
     # Defaults of the engine: a large batch on devices of 70 GiB or more that aren't A100s.
-    is_large = "A100" not in log.gpu and (log.total_gib or 80) >= 70
+    is_large = "A100" not in log.gpu and (log.total_gib or log.at_most_gib or 80) >= 70
     return Deployment(
         architecture=architecture,
         quantization=choose_quantization(log, architecture),
         engine="sglang" if log.engine == "sglang" else "vllm",
-        version=log.version or "0.19.0",
+        version=log.version or NEWEST[log.engine],
         cache="fp8" if log.cache == "fp8" else "float32" if is_whole else "bfloat16",
         load=Load(context_tokens=log.context_tokens, concurrency=None),
         max_sequences=int(log.args.get("maxSequences", 1024 if is_large else 256)),
@@ -121,11 +129,12 @@ def deploy(log: EngineLog) -> Deployment:
         memory_percent=int(Fraction(str(log.args.get("memory", 0.9))) * 100),
         tensor_parallel=log.tensor_parallel,
         pipeline_parallel=log.pipeline_parallel,
+        data_parallel=int(log.args.get("dataParallel", 1)),
     )
 
 
 def constants_of(log: EngineLog) -> Constants:
-    found = choose_constants(FACTS.engine_memory, log.engine, log.version or "0.19.0")
+    found = choose_constants(FACTS.engine_memory, log.engine, log.version or NEWEST[log.engine])
     assert found is not None
     return found
 
