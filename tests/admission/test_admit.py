@@ -273,6 +273,13 @@ def test_layers_without_a_cache_of_one_size_have_no_price() -> None:
     assert find_mends(deployment, H100, constants_of(deployment)) == ()
 
 
+def test_a_device_that_pods_share_has_no_price() -> None:
+    device = DeviceMemory(name="H100", total_bytes=H100.total_bytes, is_shared=True)
+    answer = admit(LLAMA_8B, device, constants_of(LLAMA_8B))
+    reason = "several pods share a device, and an engine takes its share of all of it"
+    assert (answer.word, answer.price, answer.reason) == ("unsupported", None, reason)
+
+
 MENDS: dict[str, tuple[Deployment, tuple[str, ...]]] = {
     "fewer-adapters": (
         vary(LLAMA_8B, concurrency=20, adapters=Slots(count=64, rank=64)),
@@ -340,7 +347,10 @@ MENDS: dict[str, tuple[Deployment, tuple[str, ...]]] = {
             "must fit",
         ),
     ),
-    "parallel-sizes-that-divide-arent-looked-for": (vary(LLAMA_70B, tensor_parallel=3), ()),
+    "the-nearest-parallel-size-that-divides": (
+        vary(LLAMA_70B, tensor_parallel=3),
+        ("tensorParallel 3 to 4: enough, 41",),
+    ),
 }
 
 

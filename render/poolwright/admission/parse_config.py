@@ -72,7 +72,9 @@ class _Config(msgspec.Struct, frozen=True):
 
     def text(self, name: str) -> str:
         value = self.fields.get(name)
-        return value if isinstance(value, str) else ""
+        if value is not None and not isinstance(value, str):
+            raise _NotCoveredError(f"{name} isn't a text")
+        return value or ""
 
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.fields.get(name)
@@ -84,7 +86,9 @@ class _Config(msgspec.Struct, frozen=True):
 
     def inner(self, name: str) -> _Config | None:
         value = self.fields.get(name)
-        return _Config(value) if isinstance(value, dict) else None
+        if value is not None and not isinstance(value, dict):
+            raise _NotCoveredError(f"{name} isn't an object")
+        return None if value is None else _Config(value)
 
 
 def parse_config(text: bytes) -> Architecture | Unsupported:
@@ -93,8 +97,8 @@ def parse_config(text: bytes) -> Architecture | Unsupported:
     Raises: ValueError with what is wrong with the file itself, in one sentence.
     """
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        value = _read(text)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"it isn't JSON: {str(error).splitlines()[0]}") from None
     if not isinstance(value, dict):
         raise ValueError("it isn't a JSON object")
@@ -102,6 +106,16 @@ def parse_config(text: bytes) -> Architecture | Unsupported:
         return _build(_Config(value))
     except _NotCoveredError as error:
         return Unsupported(reason=str(error))
+
+
+def _read(text: bytes) -> object:
+    """Also what Python writes: a config may have `Infinity` in a field that nobody asks for here."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        import json  # nearly no config needs it
+
+        return json.loads(text)
 
 
 def _build(outer: _Config) -> Architecture:
@@ -210,11 +224,13 @@ def _list_kinds(config: _Config, count: int) -> list[str]:
     if not kinds and config.text("model_type") == "llama4_text":
         kinds = ["chunked_attention" if (at + 1) % 4 else "full_attention" for at in range(count)]
     if not kinds:
-        if config.has("sliding_window") and config.flag("use_sliding_window", default=True):
-            kinds = ["sliding_attention"] * count
+        is_qwen = config.text("model_type").startswith("qwen")
+        if config.has("sliding_window") and config.flag("use_sliding_window", default=not is_qwen):
+            first = config.number("max_window_layers", 0, least=0)
+            kinds = ["full_attention" if at < first else "sliding_attention" for at in range(count)]
         else:
             kinds = ["full_attention"] * count
-    unknown = sorted(set(kinds) - {"full_attention", "sliding_attention", "chunked_attention", "linear_attention"})
+    unknown = sorted(set(kinds) - {"full_attention", "sliding_attention", "chunked_attention"})
     if unknown or len(kinds) != count:
         raise _NotCoveredError(f"layer_types has {unknown[0]}" if unknown else "layer_types isn't one for each layer")
     return kinds
@@ -239,7 +255,11 @@ def _build_mlp(config: _Config, number: int) -> Mlp | Experts:
 
 def _list_dense(config: _Config) -> Sequence[object]:
     value = config.fields.get("mlp_only_layers")
-    return value if isinstance(value, list) else ()
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(type(one) is int for one in value):
+        raise _NotCoveredError("mlp_only_layers isn't a list of numbers")
+    return value
 
 
 def _build_latent(config: _Config) -> tuple[Layer, ...]:
