@@ -79,15 +79,10 @@ def decide(deployment: Deployment, found: Price) -> Admission:
     per_request = found.cache.count_bytes(load.context_tokens)
     budget = max(0, found.kv_budget_bytes) // found.cache.block_bytes * found.cache.block_bytes
     held = budget // per_request
-    refusals = [
-        one
-        for one in (
-            _check_start(deployment, found, per_request),
-            _check_load(deployment, found),
-            _check_outside(found),
-        )
-        if one is not None
-    ]
+    start = _check_start(deployment, found, per_request)
+    is_none_left = start is not None and not start.is_close and found.kv_budget_bytes <= 0  # that says it all
+    carried = None if is_none_left else _check_load(deployment, found)
+    refusals = [one for one in (start, carried, _check_outside(found)) if one is not None]
     refusals.sort(key=lambda one: one.is_close)
     word: Word = "admitted"
     if refusals:
@@ -185,7 +180,7 @@ def _check_load(deployment: Deployment, found: Price) -> Refusal | None:
     """All of the declared load at the same time."""
     need = count_need(deployment, found)
     load, budget = deployment.load, found.kv_budget_bytes
-    if (need is None and load.kv_budget_bytes is None) or budget <= 0:
+    if need is None and load.kv_budget_bytes is None:
         return None
     what = f"{load.concurrency} concurrent requests of {load.context_tokens} tokens must fit"
     chosen: Dimension = "concurrency"
@@ -212,7 +207,7 @@ def _check_load(deployment: Deployment, found: Price) -> Refusal | None:
         dimension=chosen,
         what=what,
         needed_bytes=need,
-        available_bytes=budget,
+        available_bytes=max(0, budget),
         is_close=missing <= found.band_bytes,
     )
 

@@ -51,6 +51,14 @@ class CachePlan(msgspec.Struct, frozen=True, kw_only=True):
         """Bytes of a request of so many tokens."""
         return self.count_blocks(tokens) * self.block_bytes
 
+    def count_shared_bytes(self, tokens: int) -> int:
+        """Bytes that requests which begin with the same tokens hold once: whole blocks of layers that look back on all.
+
+        States, and what windows and chunks reach back to, are each request's own.
+        """
+        groups = sum(1 for one in self.groups if not one.states and one.window is None and one.chunk is None)
+        return groups * (tokens // self.block_tokens) * self.block_bytes
+
     def _count_pages(self, group: Group, tokens: int) -> int:
         if group.states:
             return group.states

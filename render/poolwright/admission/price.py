@@ -108,11 +108,8 @@ def count_need(deployment: Deployment, found: Price) -> int | None:
         return None
     cache = found.cache
     concurrency = -(-load.concurrency // deployment.data_parallel)
-    shared = load.shared_prefix_tokens // cache.block_tokens * cache.block_tokens
-    if shared:
-        whole, prefix = cache.count_bytes(load.context_tokens), cache.count_bytes(shared)
-        return prefix + concurrency * max(0, whole - prefix)
-    return concurrency * cache.count_bytes(load.context_tokens)
+    shared = cache.count_shared_bytes(min(load.shared_prefix_tokens, load.context_tokens))
+    return shared + concurrency * (cache.count_bytes(load.context_tokens) - shared)
 
 
 def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Constants, stage: int) -> Price | Unsupported:
