@@ -56,6 +56,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/fleet.py
 	$(BIN)/python benchmarks/allocate.py
 	$(BIN)/python benchmarks/plan.py
+	$(BIN)/python benchmarks/pricing.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle

@@ -135,3 +135,30 @@ def test_verdicts_are_compared_with_one_plan() -> None:
     assert re.fullmatch(
         r"  growth from 5 nodes: pods x1\.0, one plan x\d+\.\d, verdicts x\d+\.\d, every node lost x\d+\.\d", grown
     )
+
+
+def test_prices_are_compared_with_logs() -> None:
+    argv = [sys.executable, str(BENCHMARKS / "pricing.py"), "--seconds=0.001", "--format=json"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    report = json.loads(run.stdout)
+    assert [(one["quantity"], one["logs"], one["n"]) for one in report["errors"]] == [
+        ("weights", "all", 39),
+        ("activation", "fitted", 23),
+        ("activation", "held out", 2),
+        ("activation", "extrapolated", 5),
+        ("KV budget", "fitted", 23),
+        ("KV budget", "held out", 3),
+        ("KV budget", "extrapolated", 8),
+        ("KV tokens", "all", 28),
+        ("KV blocks", "all", 25),
+        ("maximum concurrency", "all", 31),
+        ("needed KV", "all", 2),
+        ("longest context", "all", 2),
+    ]
+    assert all(one["median"] <= one["p90"] <= one["largest"] for one in report["errors"])
+    assert [one["tensors"] for one in report["speed"]] == [291, 723, 18771]
+    # The peer isn't one of our dependencies; where it isn't installed there are our own rates, and it is said.
+    said = "" if report["peer"] else "no ratios: hf-mem 0.5.6 isn't installed\n"
+    assert run.stderr == said
+    assert all(bool(one["ratios"]) is (report["peer"] is not None) for one in report["speed"])

@@ -88,8 +88,14 @@ def _read_models() -> dict[str, Any]:
     return found
 
 
+def read_config(name: str) -> dict[str, Any]:
+    """As it is in its `config.json`."""
+    found: dict[str, Any] = _read_models()[name]
+    return found
+
+
 def parse_model(name: str) -> Architecture | Unsupported:
-    return parse_config(json.dumps(_read_models()[name]).encode())
+    return parse_config(json.dumps(read_config(name)).encode())
 
 
 @cache

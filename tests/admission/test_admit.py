@@ -235,6 +235,17 @@ REFUSED: dict[str, tuple[Deployment, DeviceMemory, tuple[str, ...]]] = {
             "share",
         ),
     ),
+    # Whether it starts is too close to call; that it can't carry the load isn't, and decides.
+    "nothing-left-by-a-little-and-far-too-little": (
+        vary(LLAMA_8B, concurrency=200, context_tokens=512, adapters=Slots(count=4, rank=16)),
+        DeviceMemory(name="small", total_bytes=18 * GIB),
+        (
+            "refused",
+            "cannotCarryLoad/concurrency: needs 12.50 GiB, has 0.00: 200 concurrent requests of 512 tokens must fit",
+            "~willNotStart/adapters: needs 16.38 GiB, has 16.20: nothing is left for the KV cache",
+            "~diesLater/deviceMemory: needs 2.61 GiB, has 1.80: what the engine doesn't count must fit beside its share",
+        ),
+    ),
     # Amounts of an older version: only what weights alone rule out is certain.
     "of-another-version-only-weights-are-certain": (
         vary(LLAMA_70B, tensor_parallel=1, concurrency=1, version="0.33.0", context_tokens=8192, cache="fp8"),

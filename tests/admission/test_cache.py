@@ -165,6 +165,28 @@ def test_fp8_doubles_less_of_a_hybrid() -> None:
     assert 1.6 < gain[0] < gain[-1] < 2
 
 
+# Blocks that requests which begin alike hold once, in a cache of layers one deep.
+SHARED = {
+    "whole-blocks": ((FULL,), 12000, 750),
+    "rounded-down": ((FULL,), 12015, 750),
+    "of-latent-rows": ((LATENT,), 32, 2),
+    "not-windows": ((FULL, NEAR), 12000, 750),
+    "nor-chunks": ((FULL, CHUNKED), 12000, 750),
+    "nothing-where-all-have-windows": ((NEAR,), 12000, 0),
+    # A block of 528 tokens, and each request has its own states.
+    "nor-states": ((FULL, STATE), 12000, 22),
+    "less-than-a-block": ((FULL, STATE), 527, 0),
+}
+
+
+@pytest.mark.parametrize(("mixers", "tokens", "blocks"), SHARED.values(), ids=SHARED)
+def test_what_a_common_beginning_is_held_once_of(
+    mixers: tuple[Attention | LatentAttention | LinearAttention, ...], tokens: int, blocks: int
+) -> None:
+    found = plan(*mixers)
+    assert found.count_shared_bytes(tokens) == blocks * found.block_bytes
+
+
 UNSUPPORTED = {
     "no-attention-at-all": (STATE, STATE),
     "heads-that-differ": (FULL, Attention(heads=32, kv_heads=4, key_size=128, value_size=128)),
