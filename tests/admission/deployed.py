@@ -16,7 +16,14 @@ from poolwright.admission.price import Constants, choose_constants
 H100 = DeviceMemory(name="H100", total_bytes=int(79.19 * GIB))
 SLICE = DeviceMemory.of_published("2g.20gb", 20096 << 20, is_partition=True)
 # What vLLM 0.19 printed for it: weights 33.88 GiB, KV cache 37.28 GiB of each GPU.
-MEASURED = Profile(source="a log", weights_bytes=int(33.88 * GIB), kv_budget_bytes=int(37.28 * GIB))
+MEASURED = Profile(
+    source="a log",
+    weights_bytes=int(33.88 * GIB),
+    kv_budget_bytes=int(37.28 * GIB),
+    device_bytes=H100.total_bytes,
+    memory_percent=90,
+    tensor_parallel=2,
+)
 LLAMA_70B = Deployment(
     architecture=read_model("meta-llama/Llama-3.1-70B"),
     quantization=Quantization(format="fp8", excluded=("lm_head",)),

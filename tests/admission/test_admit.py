@@ -243,7 +243,8 @@ REFUSED: dict[str, tuple[Deployment, DeviceMemory, tuple[str, ...]]] = {
             "refused",
             "cannotCarryLoad/concurrency: needs 12.50 GiB, has 0.00: 200 concurrent requests of 512 tokens must fit",
             "~willNotStart/adapters: needs 16.38 GiB, has 16.20: nothing is left for the KV cache",
-            "~diesLater/deviceMemory: needs 2.61 GiB, has 1.80: what the engine doesn't count must fit beside its share",
+            "~diesLater/deviceMemory: needs 2.61 GiB, has 1.80: "
+            "what the engine doesn't count must fit beside its share",
         ),
     ),
     # Amounts of an older version: only what weights alone rule out is certain.

@@ -315,7 +315,16 @@ def test_no_log_that_refused_or_ran_out_of_memory_is_admitted() -> None:
 )
 def test_a_context_that_a_log_refused_is_refused_by_its_own_figures(name: str) -> None:
     log = LOGS[name]
-    profile = Profile(source="the log", weights_bytes=0, kv_budget_bytes=int(log.printed["kvGiB"] * GIB))
+    deployment = deploy(log)
+    profile = Profile(
+        source="the log",
+        weights_bytes=0,
+        kv_budget_bytes=int(log.printed["kvGiB"] * GIB),
+        device_bytes=1,
+        memory_percent=deployment.memory_percent,
+        tensor_parallel=deployment.tensor_parallel,
+        pipeline_parallel=deployment.pipeline_parallel,
+    )
     assert answer(log, profile) == "refused"
 
 
@@ -339,7 +348,13 @@ def test_a_log_that_died_under_load_is_not_admitted(batch: int) -> None:
         batch_tokens=batch,
         memory_percent=93,
         load=Load(context_tokens=16384, concurrency=1),
-        profile=Profile(source="the log", weights_bytes=int(weights * GIB), kv_budget_bytes=int(kv * GIB)),
+        profile=Profile(
+            source="the log",
+            weights_bytes=int(weights * GIB),
+            kv_budget_bytes=int(kv * GIB),
+            device_bytes=int(31.4 * GIB),
+            memory_percent=93,
+        ),
     )
     found = admit(deployment, DeviceMemory(name="gpu", total_bytes=int(31.4 * GIB)), constants_of(log))
     assert [(one.failure, one.is_close) for one in found.refusals] == [("diesLater", True)]

@@ -30,7 +30,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "a-folder": (("./llama",), "./llama can't be read: is a directory"),
     "no-json": (
         ("./poolwright.yaml",),
-        "./poolwright.yaml is no config.json of a model: it isn't JSON: JSON is malformed: invalid character (byte 0)",
+        "./poolwright.yaml is no config.json of a model: it isn't JSON: Expecting value: line 1 column 1 (char 0)",
     ),
     "no-such-partition": (
         ("chat", "--device=l4/1g.5gb"),

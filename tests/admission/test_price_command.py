@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -312,7 +313,8 @@ def test_an_engine_that_no_stack_has_is_the_newest_that_is_known(folder: Path) -
 
 
 def test_a_profile_is_of_one_kind_of_device_and_of_the_envelope_as_it_is(folder: Path) -> None:
-    profile = '{"weightsBytes": 16106127360, "kvBudgetBytes": 17179869184, "source": "log of 2026-11-02"}'
+    measured = {"weightsBytes": 16106127360, "kvBudgetBytes": 17179869184, "source": "log of 2026-11-02"}
+    profile = json.dumps({**measured, "deviceBytes": 85028864000, "deviceMemoryPercent": 90})
     write(
         folder,
         ("specs/envelope.yaml", "config.json\n", "config.json\n    measuredProfile: models/llama/profile.json\n"),

@@ -26,6 +26,9 @@ def price_log(*, concurrency: int | None, context_tokens: int = 16384) -> Priced
         source=log.id,
         weights_bytes=round(log.printed["weightsGiB"] * GIB),
         kv_budget_bytes=round(log.printed["kvGiB"] * GIB),
+        device_bytes=device_of(log).total_bytes,
+        memory_percent=90,
+        tensor_parallel=2,
     )
     load = Load(context_tokens=context_tokens, concurrency=concurrency)
     deployment = replace(deploy(log), load=load, profile=measured, memory_percent=90)

@@ -10,6 +10,7 @@ import pytest
 from fleet import FLEET, Files, edit, list_specs
 from folders import read_files
 from golden import Golden
+from poolwright.admission.from_envelope import parse_profile
 from poolwright.files.facts import read_facts
 from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.pricing.check import check_configs, check_loads, check_peaks, check_prices
@@ -25,7 +26,14 @@ CHAT, GUARD, TENANTS = (
 )
 RAG, EAST = "specs/envelopes/rag-8b/1.1.0.yaml", "specs/placements/east.yaml"
 CONFIG = "models/llama-3.3-70b-fp8/config.json"
-PROFILE = json.dumps({"weightsBytes": 36_378_373_161, "kvBudgetBytes": 40_029_095_198, "source": "a log"})
+MEASURED = {
+    "weightsBytes": 36_378_373_161,
+    "kvBudgetBytes": 40_029_095_198,
+    "source": "a log",
+    "deviceBytes": 79 << 30,
+    "deviceMemoryPercent": 92,
+    "tensorParallel": 2,
+}
 CASES: dict[str, Files] = {
     "load-too-large": edit(FILES, CHAT, ("concurrency: 32", "concurrency: 64"), ("    kvBudget: 42Gi", "    #")),
     "budget-below-the-need": edit(FILES, CHAT, ("kvBudget: 42Gi", "kvBudget: 39Gi")),
@@ -46,7 +54,7 @@ CASES: dict[str, Files] = {
     "config-that-is-no-json": edit(FILES, CONFIG, ('"architectures"', "architectures")),
     "profile-that-is-no-profile": {
         **edit(FILES, CHAT, ("config.json\n", "config.json\n    measuredProfile: models/profile.json\n")),
-        "models/profile.json": b'{"weightsBytes": true}',
+        "models/profile.json": b'{"weightsBytes": 1}',
     },
     "no-bound-on-the-load": edit(FILES, GUARD, ("    concurrency: 16\n", "")),
     "peak-above-the-replicas": edit(FILES, EAST, ("peakConcurrency: 70", "peakConcurrency: 90")),
@@ -62,8 +70,9 @@ CASES: dict[str, Files] = {
             CHAT,
             ("config.json\n", "config.json\n    measuredProfile: models/llama-3.3-70b-fp8/profile.json\n"),
             ("    kvBudget: 42Gi", "    #"),
+            ("tensorParallel: 4", "tensorParallel: 2"),
         ),
-        "models/llama-3.3-70b-fp8/profile.json": PROFILE.encode(),
+        "models/llama-3.3-70b-fp8/profile.json": json.dumps(MEASURED).encode(),
     },
 }
 
@@ -101,6 +110,41 @@ def test_whole_texts(golden: Golden) -> None:
 def test_a_mend_is_the_largest_that_is_admitted(concurrency: int) -> None:
     """With the figures of a public log: fourteen requests of 16,384 tokens fit, fifteen don't."""
     files = edit(CASES["measured"], CHAT, ("concurrency: 32", f"concurrency: {concurrency}"))
-    files = edit(files, CHAT, ("tensorParallel: 4", "tensorParallel: 2"))
     (found,) = [one for one in price(files, "east") if one.unit == "chat-70b"]
     assert (found.admission.word == "admitted") == (concurrency == 14)
+
+
+PROFILE = "models/llama-3.3-70b-fp8/profile.json"
+UNLIKE = {
+    "more-devices-for-each-layer": ({"tensorParallel": 4}, "with tensorParallel 4"),
+    "several-stages": ({"pipelineParallel": 2}, "with pipelineParallel 2"),
+    "another-share": ({"deviceMemoryPercent": 90}, "with deviceMemoryPercent 90"),
+    "a-larger-device": ({"deviceBytes": 140 << 30}, "on a larger device"),
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+def test_a_profile_is_of_what_was_measured(name: str) -> None:
+    changed, said = UNLIKE[name]
+    files = {**CASES["measured"], PROFILE: json.dumps({**MEASURED, **changed}).encode()}
+    (found,) = [one for one in price(files, "east") if one.unit == "chat-70b"]
+    assert (found.admission.word, found.reason) == ("unsupported", f"its profile was measured {said}")
+
+
+BAD = {
+    "no-json": ("{", "it isn't JSON"),
+    "no-object": ("[]", "it isn't a JSON object"),
+    "a-field-less": ({"weightsBytes": None}, "weightsBytes isn't a whole number that it may be"),
+    "a-field-more": ({"budget": 1}, "budget is no field of a profile"),
+    "a-flag-for-a-number": ({"kvBudgetBytes": True}, "kvBudgetBytes isn't a whole number that it may be"),
+    "nothing-of-a-device": ({"deviceBytes": 0}, "deviceBytes isn't a whole number that it may be"),
+    "a-source-of-another-type": ({"source": 1}, "its source isn't a text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_profile(name: str) -> None:
+    given, said = BAD[name]
+    text = given if isinstance(given, str) else json.dumps({**MEASURED, **given})
+    with pytest.raises(ValueError, match=said):
+        parse_profile(text.encode(), "profile.json")

@@ -61,5 +61,6 @@ def bound_envelope(spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts,
     deployment = build_deployment(spec, architecture, version=version, profile=profile)
     if isinstance(deployment, Unsupported):
         return None
-    found = price(deployment, _ANY, constants)
+    device = _ANY if profile is None else DeviceMemory(name="measured", total_bytes=profile.device_bytes)
+    found = price(deployment, device, constants)
     return None if isinstance(found, Unsupported) else bound_memory(deployment, found)

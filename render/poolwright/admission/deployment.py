@@ -43,11 +43,15 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine printed when it ran: it replaces what formulas say."""
+    """What an engine printed when it ran: it replaces what formulas say, where it ran as it is to run."""
 
     source: str
     weights_bytes: int
     kv_budget_bytes: int
+    device_bytes: int  # what the CUDA runtime had of the device
+    memory_percent: int
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
 
 
 class Deployment(msgspec.Struct, frozen=True, kw_only=True):

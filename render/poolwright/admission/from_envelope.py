@@ -15,6 +15,9 @@ from poolwright.specs.claim_plan import ENGINE_CONTAINER
 from poolwright.specs.envelope import EnvelopeSpec
 
 _GROUPS: Final[dict[WeightFormat, int]] = {"mxfp4": 32, "nvfp4": 16}
+_MEASURED: Final = ("weightsBytes", "kvBudgetBytes", "deviceBytes", "deviceMemoryPercent")
+_SIZES: Final = ("tensorParallel", "pipelineParallel")
+_EXTRA_SLOTS: Final[dict[PricedEngine, int]] = {"vllm": 0, "sglang": 1}  # SGLang has one for requests without any
 _SPECULATIVE: Final = ("--speculative-config", "--speculative-algorithm", "--speculative-draft-model-path")
 
 
@@ -32,6 +35,8 @@ def build_deployment(
     if any(argument.partition("=")[0] in _SPECULATIVE for argument in spec.engine.args):
         return Unsupported(reason="the formulas don't cover speculative decoding")
     load, size = spec.load, spec.model.weights_size
+    # What isn't quantised is in the number format that the engine computes in.
+    architecture = replace(architecture, dtype=spec.precision.compute)
     adapters = spec.adapters
     return Deployment(
         architecture=architecture,
@@ -51,7 +56,9 @@ def build_deployment(
         tensor_parallel=spec.topology.tensor_parallel,
         pipeline_parallel=spec.topology.pipeline_parallel,
         data_parallel=spec.topology.data_parallel,
-        adapters=None if adapters is None else Slots(count=adapters.slots, rank=adapters.max_rank),
+        adapters=None
+        if adapters is None
+        else Slots(count=adapters.slots + _EXTRA_SLOTS[engine], rank=adapters.max_rank),
         weights_bytes=None if size is None else size.quantity.bytes,
         beside_bytes=sum(_list_beside(spec)),
         profile=profile,
@@ -76,7 +83,7 @@ def choose_quantization(weights: WeightFormat | None, architecture: Architecture
 
 
 def parse_profile(text: bytes, path: str) -> Profile:
-    """A measured profile: the bytes of one device that an engine's log says.
+    """A measured profile: the bytes of one device that an engine's log says, and what it ran with.
 
     Raises: ValueError with what is wrong, in one sentence.
     """
@@ -84,16 +91,29 @@ def parse_profile(text: bytes, path: str) -> Profile:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise ValueError("it isn't JSON") from None
-    wanted = {"weightsBytes", "kvBudgetBytes"}
-    if not isinstance(value, dict) or set(value) - {*wanted, "source"} or wanted - set(value):
-        raise ValueError("it isn't a JSON object of weightsBytes, kvBudgetBytes and, if you like, source")
-    numbers = [value[name] for name in sorted(wanted)]
-    if any(isinstance(one, bool) or not isinstance(one, int) or one < 0 for one in numbers):
-        raise ValueError("its bytes aren't whole numbers")
+    if not isinstance(value, dict):
+        raise ValueError("it isn't a JSON object")
+    known = {*_MEASURED, *_SIZES, "source"}
+    wrong = sorted(map(str, set(value) - known)) or sorted(set(_MEASURED) - set(value))
+    if wrong:
+        raise ValueError(f"{wrong[0][:60]} is {'missing' if wrong[0] in _MEASURED else 'no field of a profile'}")
+    numbers = {name: value.get(name, 1) for name in (*_MEASURED, *_SIZES)}
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int) or number < (0 if name in _MEASURED[:2] else 1):
+            raise ValueError(f"{name} isn't a whole number that it may be")
     source = value.get("source", path)
     if not isinstance(source, str):
         raise ValueError("its source isn't a text")
-    return Profile(source=source, weights_bytes=value["weightsBytes"], kv_budget_bytes=value["kvBudgetBytes"])
+    weights, budget, device, percent, tensor, pipeline = numbers.values()
+    return Profile(
+        source=source,
+        weights_bytes=weights,
+        kv_budget_bytes=budget,
+        device_bytes=device,
+        memory_percent=percent,
+        tensor_parallel=tensor,
+        pipeline_parallel=pipeline,
+    )
 
 
 def _find_engine(spec: EnvelopeSpec) -> PricedEngine | None:

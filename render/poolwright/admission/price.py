@@ -91,6 +91,9 @@ def price(deployment: Deployment, device: DeviceMemory, constants: Constants) ->
     Cost: a handful of sums for each pipeline stage.
     Source: how vLLM and SGLang set up their memory; the amounts of `constants`.
     """
+    unlike = _check_profile(deployment, device)
+    if unlike:
+        return Unsupported(reason=f"its profile was measured {unlike}")
     found: list[Price] = []
     for stage in range(deployment.pipeline_parallel):
         one = _price_stage(deployment, device, constants, stage)
@@ -110,6 +113,22 @@ def count_need(deployment: Deployment, found: Price) -> int | None:
     concurrency = -(-load.concurrency // deployment.data_parallel)
     shared = cache.count_shared_bytes(min(load.shared_prefix_tokens, load.context_tokens))
     return shared + concurrency * (cache.count_bytes(load.context_tokens) - shared)
+
+
+def _check_profile(deployment: Deployment, device: DeviceMemory) -> str:
+    """How a profile was measured otherwise than it is to run; empty: it wasn't, or there is none."""
+    profile = deployment.profile
+    if profile is None:
+        return ""
+    if profile.tensor_parallel != deployment.tensor_parallel:
+        return f"with tensorParallel {profile.tensor_parallel}"
+    if profile.pipeline_parallel != deployment.pipeline_parallel:
+        return f"with pipelineParallel {profile.pipeline_parallel}"
+    if profile.memory_percent != deployment.memory_percent:
+        return f"with deviceMemoryPercent {profile.memory_percent}"
+    # What a driver publishes is up to 2 % more than the runtime has, and so much is taken off.
+    is_smaller = device.total_bytes * 100 < profile.device_bytes * 98
+    return "on a larger device" if is_smaller else ""
 
 
 def _price_stage(deployment: Deployment, device: DeviceMemory, constants: Constants, stage: int) -> Price | Unsupported:
