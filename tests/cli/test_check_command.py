@@ -36,7 +36,7 @@ BAD_TEXT = """\
 specs/envelopes/chat-70b/2.3.0.yaml:18:34: unknown field "kvcache" in spec.precision  [unknown-field]
   at   spec.precision.kvcache
   why  a field that isn't in the schema would have no effect, so it is refused (poolwright.dev/v1alpha1)
-  fix  did you mean "kvCache"? known here: compute, kvCache
+  fix  did you mean "kvCache"? known here: compute, kvCache, weights
 specs/pool.yaml:9:9: spec.lane is "base"  [unknown-value]
   at   spec.lane
   why  it must be one of: baseline, experiment (poolwright.dev/v1alpha1)

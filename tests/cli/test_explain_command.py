@@ -102,12 +102,23 @@ east/platform/ConfigMap/poolwright-dashboard
     specs/pool.yaml:28:13  spec.namespaces[0].name
 """,
     "east/chat-70b/Deployment/chat-70b#/spec/template/spec/resourceClaims/0/resourceClaimTemplateName": """\
-/spec/template/spec/resourceClaims/0/resourceClaimTemplateName: "chat-70b-devices-256de11347"
+/spec/template/spec/resourceClaims/0/resourceClaimTemplateName: "chat-70b-devices-f2e2ace65b"
     specs/envelopes/chat-70b/2.3.0.yaml:5:9  metadata.name
     specs/envelopes/chat-70b/2.3.0.yaml:10:17  spec.computeClass
-    specs/envelopes/chat-70b/2.3.0.yaml:22:13  spec.topology.dataParallel (default)
-    specs/envelopes/chat-70b/2.3.0.yaml:22:13  spec.topology.pipelineParallel (default)
-    specs/envelopes/chat-70b/2.3.0.yaml:22:30  spec.topology.tensorParallel
+    specs/envelopes/chat-70b/2.3.0.yaml:13:5  spec.model.measuredProfile (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:13:5  spec.model.weightsSize (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:17:17  spec.model.configPath
+    specs/envelopes/chat-70b/2.3.0.yaml:18:14  spec.precision.weights (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:18:43  spec.precision.kvCache
+    specs/envelopes/chat-70b/2.3.0.yaml:20:5  spec.load.kvBudget (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:20:5  spec.load.sharedPrefixTokens (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:20:20  spec.load.contextTokens
+    specs/envelopes/chat-70b/2.3.0.yaml:21:18  spec.load.concurrency
+    specs/envelopes/chat-70b/2.3.0.yaml:22:27  spec.load.batch.maxSequences
+    specs/envelopes/chat-70b/2.3.0.yaml:23:13  spec.topology.dataParallel (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:23:13  spec.topology.pipelineParallel (default)
+    specs/envelopes/chat-70b/2.3.0.yaml:23:30  spec.topology.tensorParallel
+    specs/envelopes/chat-70b/2.3.0.yaml:27:26  spec.engine.deviceMemoryPercent
     specs/placements.yaml:5:9  metadata.name
     specs/placements.yaml:7:20  spec.envelope.name
     specs/placements.yaml:9:22  spec.deviceClassNames[0]

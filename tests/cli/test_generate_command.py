@@ -86,7 +86,7 @@ specs/envelopes/chat-70b/2.3.0.yaml:10:17: spec.computeClass is "fp6"  [unknown-
   at   spec.computeClass
   why  it must be one of: any, bf16, fp4, fp8 (poolwright.dev/v1alpha1)
   fix  did you mean "fp8"?
-specs/envelopes/chat-70b/2.3.0.yaml:21:42: spec.load.batch.maxTokens is 0  [out-of-range]
+specs/envelopes/chat-70b/2.3.0.yaml:22:42: spec.load.batch.maxTokens is 0  [out-of-range]
   at   spec.load.batch.maxTokens
   why  it must be at least 1 (poolwright.dev/v1alpha1)
   fix  write 1 or more

@@ -28,7 +28,7 @@ STEPS = [
     "lab (1 of 1): judging 1 workload",
     "lab (1 of 1): loss of each device, 0 of 1 judged",
     "lab (1 of 1): loss of each node, 0 of 1 judged",
-    "lab (1 of 1): checking rollouts and promises",
+    "lab (1 of 1): checking rollouts, promises and prices",
 ]
 PLAIN = [*STEPS[:2], STEPS[-1]]
 

@@ -30,17 +30,22 @@ PREFILL = "specs/envelopes/prefill-8b/0.1.0.yaml"
 PCIE = "resource.kubernetes.io/pcieRoot"
 
 
-def native(version: str) -> Object:
-    read = 'device.attributes["gpu.nvidia.com"].cudaComputeCapability'
-    return {"selectors": [{"cel": {"expression": f'has({read}) && {read}.compareTo(semver("{version}")) >= 0'}}]}
+def wanted(version: str, memory: str) -> Object:
+    """Native arithmetic, and what the envelope costs on each device."""
+    read, size = 'device.attributes["gpu.nvidia.com"].cudaComputeCapability', 'device.capacity["gpu.nvidia.com"].memory'
+    texts = (
+        f'has({read}) && {read}.compareTo(semver("{version}")) >= 0',
+        f'has({size}) && {size}.compareTo(quantity("{memory}")) >= 0',
+    )
+    return {"selectors": [{"cel": {"expression": text}} for text in texts]}
 
 
 def ask(class_name: str, count: int, **more: Any) -> Object:
     return {"deviceClassName": class_name, "allocationMode": "ExactCount", "count": count, **more}
 
 
-def gpu(name: str, count: int = 1, version: str = "8.0.0") -> Object:
-    return {"name": name, "exactly": ask("interactive-80g", count, **native(version))}
+def gpu(name: str, count: int = 1, version: str = "8.0.0", *, memory: str) -> Object:
+    return {"name": name, "exactly": ask("interactive-80g", count, **wanted(version, memory))}
 
 
 def nic(name: str, count: int = 1) -> Object:
@@ -62,22 +67,22 @@ def devices(claim: Object) -> Any:
 
 DEVICES = {
     # Tensor parallel 4, native fp8.
-    "chat-70b": {"requests": [gpu("gpu", 4, "8.9.0")]},
+    "chat-70b": {"requests": [gpu("gpu", 4, "8.9.0", memory="70Gi")]},
     # 8 x 2 over two pods.
-    "reason-671b": {"requests": [gpu("gpu", 8, "8.9.0")]},
-    "rag-8b": {"requests": [gpu("gpu")]},
+    "reason-671b": {"requests": [gpu("gpu", 8, "8.9.0", memory="63Gi")]},
+    "rag-8b": {"requests": [gpu("gpu", memory="61Gi")]},
     "summarise-20b": {
         "requests": [
             {
                 "name": "gpu",
                 "firstAvailable": [
-                    {"name": "mig-40g", **ask("mig-40g", 1, **native("8.0.0"))},
-                    {"name": "full-40g", **ask("full-40g", 1, **native("8.0.0"))},
+                    {"name": "mig-40g", **ask("mig-40g", 1, **wanted("8.0.0", "33Gi"))},
+                    {"name": "full-40g", **ask("full-40g", 1, **wanted("8.0.0", "33Gi"))},
                 ],
             }
         ]
     },
-    "prefill-8b": {"requests": [gpu("gpu"), nic("nic")], "constraints": [match(PCIE, "gpu", "nic")]},
+    "prefill-8b": {"requests": [gpu("gpu", memory="56Gi"), nic("nic")], "constraints": [match(PCIE, "gpu", "nic")]},
 }
 
 
@@ -88,9 +93,10 @@ def test_devices_of_the_example(unit: str) -> None:
 
 def test_a_shared_device_is_claimed_like_a_whole_one() -> None:
     claim = build(FLEET, "lab-alpha", "guard-1b7")
-    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("h200-share-alpha", 1, **native("8.0.0"))}]}
+    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("h200-share-alpha", 1, **wanted("8.0.0", "15Gi"))}]}
 
 
+HALF = "36Gi"  # of each of two accelerators that share the model and its load
 EXTRA = """\
   claim:
     extraRequests:
@@ -104,30 +110,30 @@ CLAIMS: dict[str, tuple[str, Any]] = {
     "one-beside-each-of-two-on-its-root": (
         EXTRA,
         {
-            "requests": [gpu("gpu-0"), nic("nic-0"), gpu("gpu-1"), nic("nic-1")],
+            "requests": [gpu("gpu-0", memory=HALF), nic("nic-0"), gpu("gpu-1", memory=HALF), nic("nic-1")],
             "constraints": [match(PCIE, "gpu-0", "nic-0"), match(PCIE, "gpu-1", "nic-1")],
         },
     ),
     "two-beside-each": (
         EXTRA.replace("perDevice: 1", "perDevice: 2"),
         {
-            "requests": [gpu("gpu-0"), nic("nic-0", 2), gpu("gpu-1"), nic("nic-1", 2)],
+            "requests": [gpu("gpu-0", memory=HALF), nic("nic-0", 2), gpu("gpu-1", memory=HALF), nic("nic-1", 2)],
             "constraints": [match(PCIE, "gpu-0", "nic-0"), match(PCIE, "gpu-1", "nic-1")],
         },
     ),
     # Nothing ties one to its accelerator, so none needs a request of its own.
     "two-beside-each-anywhere": (
         EXTRA.replace("perDevice: 1", "perDevice: 2").replace(f"        matchAttribute: {PCIE}\n", ""),
-        {"requests": [gpu("gpu", 2), nic("nic", 4)]},
+        {"requests": [gpu("gpu", 2, memory=HALF), nic("nic", 4)]},
     ),
     "three-for-the-pod": (
         EXTRA.replace("perDevice: 1", "count: 3").replace(f"        matchAttribute: {PCIE}\n", ""),
-        {"requests": [gpu("gpu", 2), nic("nic", 3)]},
+        {"requests": [gpu("gpu", 2, memory=HALF), nic("nic", 3)]},
     ),
     "accelerators-that-have-something-in-common": (
         f"  claim:\n    constraints: [{{matchAttribute: gpu.nvidia.com/productName}}, {{matchAttribute: {PCIE}}}]\n",
         {
-            "requests": [gpu("gpu", 2)],
+            "requests": [gpu("gpu", 2, memory=HALF)],
             "constraints": [match("gpu.nvidia.com/productName", "gpu"), match(PCIE, "gpu")],
         },
     ),
@@ -137,7 +143,7 @@ CLAIMS: dict[str, tuple[str, Any]] = {
         + "      - {name: disk, deviceClassName: rdma-nic, count: 1}\n"
         + f"    constraints: [{{matchAttribute: {PCIE}}}]\n",
         {
-            "requests": [gpu("gpu-0"), nic("nic-0"), gpu("gpu-1"), nic("nic-1"), nic("disk")],
+            "requests": [gpu("gpu-0", memory=HALF), nic("nic-0"), gpu("gpu-1", memory=HALF), nic("nic-1"), nic("disk")],
             "constraints": [
                 match(PCIE, "gpu-0", "gpu-1"),
                 match(PCIE, "gpu-0", "nic-0"),
@@ -196,7 +202,7 @@ def test_a_named_claim_has_its_own_name_and_is_pruned_last() -> None:
             },
         },
     )
-    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("mig-20g", 1, **native("8.0.0"))}]}
+    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("mig-20g", 1, **wanted("8.0.0", "16Gi"))}]}
 
 
 PODS = {
@@ -250,6 +256,9 @@ CHANGES: dict[str, tuple[str, tuple[str, str]]] = {
     "compute-class": (CHAT, ("computeClass: fp8", "computeClass: bf16")),
     "no-compute-class": (CHAT, ("computeClass: fp8", "computeClass: any")),
     "another-class": (H100, ("    - name: interactive-80g\n", "    - name: another\n")),
+    # A smaller share of each device leaves less beside what the engine takes anyway: a larger device has it.
+    "the-engine's-share": (CHAT, ("deviceMemoryPercent: 92", "deviceMemoryPercent: 90")),
+    "more-requests": (CHAT, ("kvBudget: 42Gi", "kvBudget: 44Gi")),
     "a-constraint": (CHAT, ("  slo:\n", "  claim: {constraints: [{matchAttribute: example.com/board}]}\n  slo:\n")),
 }
 
@@ -273,7 +282,9 @@ def test_a_changed_claim_is_a_new_template_and_the_workload_follows(name: str) -
 KEPT: dict[str, tuple[str, tuple[str, str]]] = {
     "replicas": (PLACEMENTS, ("minReplicas: 2", "minReplicas: 1")),
     "the-class's-selectors": (H100, ("min: 79Gi", "min: 78Gi")),
-    "the-engine": (CHAT, ("deviceMemoryPercent: 92", "deviceMemoryPercent: 91")),
+    "the-engine": (CHAT, ("type: vllm\n", "type: vllm\n    args: [--seed=1]\n")),
+    # The budget that is declared is what counts.
+    "fewer-requests": (CHAT, ("concurrency: 32", "concurrency: 31")),
     "a-toleration": (H100, ("effect: NoSchedule", "effect: NoExecute")),
     "an-owner": (CHAT, ("owner: team-chat", "owner: team-other")),
 }

@@ -17,7 +17,7 @@ from poolwright.specs.parse import parse_specs
 from poolwright.specs.schema import build_schema, field_schema
 from poolwright.specs.stack import EngineType
 from poolwright.trees.tree import build_folder
-from unit_objects import FLEET, base_pods, change, engine, envelope, objects_of, pods, workload
+from unit_objects import FLEET, base_pods, change, engine, envelope, objects_of, one, pods, workload
 
 STACK = "specs/stacks/operator-26-7.yaml"
 CHAT, RAG, REASON, TENANTS = (
@@ -214,7 +214,7 @@ ARGS: dict[str, tuple[tuple[str, str], tuple[tuple[str, str], ...], str, list[st
             "--max-model-len=4096",
             "--max-num-seqs=16",
             "--max-num-batched-tokens=2048",
-            "--gpu-memory-utilization=0.90",
+            "--gpu-memory-utilization=0.86",
             "--revision=5019bb5489f0285588160f1e43f49b23454aa1bd",
         ],
     ),
@@ -357,9 +357,18 @@ def test_a_version_with_other_words_has_its_own_arguments() -> None:
 
 
 def test_a_version_with_the_same_words_changes_only_the_image() -> None:
-    files = on_version("vllm", "0.11.0", FLEET)
+    files = on_version("vllm", "0.21.0", FLEET)
     assert load_placement(files, "east", "chat-70b").dialect is not None  # it takes fewer words, none of them used here
     assert decisions(files, "chat-70b") == decisions(FLEET, "chat-70b")
+
+
+def test_a_version_that_takes_other_memory_has_another_claim_and_the_same_arguments() -> None:
+    before, after = (objects_of(files, "chat-70b") for files in (FLEET, on_version("vllm", "0.11.0", FLEET)))
+    names = [one(objects, "ResourceClaimTemplate")["metadata"]["name"] for objects in (before, after)]
+    assert names[0] != names[1]
+    assert decisions(on_version("vllm", "0.11.0", FLEET), "chat-70b").replace(names[1], names[0]) == decisions(
+        FLEET, "chat-70b"
+    )
 
 
 CHOSEN = {
@@ -463,7 +472,7 @@ REFUSED = {
         rag_with("vllm", "-tp=2"),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:21:31: engine.args has "-tp", which topology.tensorParallel decides  \
+specs/envelopes/rag-8b/1.1.0.yaml:22:31: engine.args has "-tp", which topology.tensorParallel decides  \
 [args-priced]
   at   spec.engine.args[0]
   why  the last of two equal arguments counts, so what runs would not be what the envelope says and what its \
@@ -475,7 +484,7 @@ claim is computed from (poolwright facts, engine-arguments.json)
         rag_with("vllm", "--api-key=x"),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:21:31: engine.args has "--api-key", which the tool (plain HTTP, no key) decides  \
+specs/envelopes/rag-8b/1.1.0.yaml:22:31: engine.args has "--api-key", which the tool (plain HTTP, no key) decides  \
 [args-priced]
   at   spec.engine.args[0]
   why  the probes, the metrics and the router ask without a key or TLS, and would get no answer (poolwright facts, \
@@ -491,7 +500,7 @@ engine-arguments.json)
         ),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:21:18: envelope rag-8b@1.1.0 has a custom engine and no template  \
+specs/envelopes/rag-8b/1.1.0.yaml:22:18: envelope rag-8b@1.1.0 has a custom engine and no template  \
 [template-missing]
   at   spec.engine.type
   why  how an engine that isn't known is started, probed and reached is for its template to say \
@@ -511,7 +520,7 @@ specs/envelopes/rag-8b/1.1.0.yaml:21:18: envelope rag-8b@1.1.0 has a custom engi
         ),
         "guard-1b7",
         """\
-specs/envelopes/guard-1b7/1.0.0.yaml:24:43: envelope guard-1b7@1.0.0 has adapters, and its model comes from a \
+specs/envelopes/guard-1b7/1.0.0.yaml:25:43: envelope guard-1b7@1.0.0 has adapters, and its model comes from a \
 hub  [adapters-volume]
   at   spec.adapters.items
   why  an adapter's path is a folder of the model's volume, and there is none (poolwright.dev/v1alpha1)
@@ -533,7 +542,7 @@ as envelope rag-8b@1.1.0 asks  [engine-unable]
         envelope(*TENANTS, ("maxRank: 16", "maxRank: 24")),
         "tenants-8b",
         """\
-specs/envelopes/tenants-8b/1.5.2.yaml:21:14: vllm 0.33.0 has no LoRA slots of rank 24, as envelope \
+specs/envelopes/tenants-8b/1.5.2.yaml:22:14: vllm 0.33.0 has no LoRA slots of rank 24, as envelope \
 tenants-8b@1.5.2 asks  [engine-unable]
   at   spec.adapters.maxRank
   why  the engine would refuse its arguments and never start (poolwright facts, engine-arguments.json)
@@ -544,7 +553,7 @@ tenants-8b@1.5.2 asks  [engine-unable]
         envelope(*REASON, ("pipelineParallel: 2, nodes: 2", "dataParallel: 2, nodes: 2")),
         "reason-671b",
         """\
-specs/envelopes/reason-671b/0.4.0.yaml:19:47: sglang 0.5.23 serves copies of a model on one node only, not on \
+specs/envelopes/reason-671b/0.4.0.yaml:20:47: sglang 0.5.23 serves copies of a model on one node only, not on \
 several, as envelope reason-671b@0.4.0 asks  [engine-unable]
   at   spec.topology.dataParallel
   why  the engine would refuse its arguments and never start (poolwright facts, engine-arguments.json)
@@ -555,7 +564,7 @@ several, as envelope reason-671b@0.4.0 asks  [engine-unable]
         on_version("vllm", "0.11.0", envelope(*REASON, REASON_TO_VLLM)),
         "reason-671b",
         """\
-specs/envelopes/reason-671b/0.4.0.yaml:19:61: vllm 0.11.0 has no arguments for several nodes, as envelope \
+specs/envelopes/reason-671b/0.4.0.yaml:20:61: vllm 0.11.0 has no arguments for several nodes, as envelope \
 reason-671b@0.4.0 asks on stack operator-26-7  [engine-unable]
   at   spec.topology.nodes
   why  the engine would refuse its arguments and never start (poolwright facts, engine-arguments.json)
@@ -566,7 +575,7 @@ reason-671b@0.4.0 asks on stack operator-26-7  [engine-unable]
         envelope(*RAG, ("image: registry.example.com/search/reranker:2.4.1", "image: vllm:1.0")),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:24:14: sidecar "reranker" has the image "vllm", which every overlay replaces \
+specs/envelopes/rag-8b/1.1.0.yaml:25:14: sidecar "reranker" has the image "vllm", which every overlay replaces \
 by the stack's serving image  [sidecar-clash]
   at   spec.sidecars[0].image
   why  both are in one pod, and would be taken for each other (poolwright.dev/v1alpha1)
@@ -577,7 +586,7 @@ by the stack's serving image  [sidecar-clash]
         envelope(*RAG, ("port: 9000", "port: 8000")),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:25:13: sidecar "reranker" has the port 8000, where the engine listens  \
+specs/envelopes/rag-8b/1.1.0.yaml:27:13: sidecar "reranker" has the port 8000, where the engine listens  \
 [sidecar-clash]
   at   spec.sidecars[0].port
   why  both are in one pod, and would be taken for each other (poolwright.dev/v1alpha1)
@@ -588,7 +597,7 @@ specs/envelopes/rag-8b/1.1.0.yaml:25:13: sidecar "reranker" has the port 8000, w
         envelope(*RAG, ("[engine, reranker]", "[engine, topology]"), ("name: reranker", "name: topology")),
         "rag-8b",
         """\
-specs/envelopes/rag-8b/1.1.0.yaml:23:13: sidecar "topology" has the name of the container that compares the \
+specs/envelopes/rag-8b/1.1.0.yaml:24:13: sidecar "topology" has the name of the container that compares the \
 devices' topology  [sidecar-clash]
   at   spec.sidecars[0].name
   why  both are in one pod, and would be taken for each other (poolwright.dev/v1alpha1)

@@ -11,6 +11,7 @@ from folders import write_files
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
 from poolwright.cli.load import load_project, read_inventories
+from poolwright.plan.pricing.check import check_peaks
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.trees.tree import build_folder
 from spec_values import FIXED, OTHER_VALUES
@@ -58,7 +59,7 @@ def measure(root: Path, files: Files) -> Effect:
     try:
         project = load_project(str(root))
         devices = check_devices(project.specs, read_inventories(project), project.facts)
-        findings = (*devices, *check_stacks(project.specs, project.facts))
+        findings = (*devices, *check_stacks(project.specs, project.facts), *check_peaks(project.specs))
     except SpecError as error:
         return {}, error.findings
     return {folder.path: dict(folder.files) for folder in map(build_folder, project.closures)}, findings

@@ -343,7 +343,7 @@ def test_what_an_alert_on_a_latency_says_to_run_tells_where_the_promise_stands(
 ) -> None:
     subject = rule_of(FILES, "chat-70b", "TimeToFirstToken")["annotations"]["run"].removeprefix("poolwright explain ")
     assert run_explain(f"{subject}#/spec/groups/0/rules/2/expr", str(FLEET)) == 0
-    assert f"{CHAT}:24:29  spec.slo.timeToFirstToken.p95" in capsys.readouterr().out
+    assert f"{CHAT}:26:29  spec.slo.timeToFirstToken.p95" in capsys.readouterr().out
 
 
 # ---- alerts, run by Prometheus

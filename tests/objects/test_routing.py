@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[Files, str, str]] = {
         '  fix  move the hostnames to "tenants-8b", or remove router.poolName\n',
     ),
     "joins-a-unit-that-joins": (
-        edit(FLEET, EAST, ("router: {hostnames: [tenants.example.com]}", "router: {poolName: chat-70b}")),
+        edit(FLEET, EAST, ("router: {hostnames: [tenants.example.com], peakConcurrency: 70}", "router: {poolName: chat-70b}")),
         "tenants-8b-b",
         'specs/placements/east.yaml:35:22: placement "tenants-8b-b" joins the router pool of "tenants-8b", which joins'
         ' that of "chat-70b"  [router-pool-chain]\n'
@@ -250,7 +250,7 @@ REFUSED: dict[str, tuple[Files, str, str]] = {
             ),
         ),
         "summarise-20b",
-        "specs/envelopes/summarise-20b/0.9.0.yaml:20:8: envelope summarise-20b@0.9.0 promises latencies of a custom"
+        "specs/envelopes/summarise-20b/0.9.0.yaml:21:8: envelope summarise-20b@0.9.0 promises latencies of a custom"
         " engine  [slo-unmeasured]\n"
         "  at   spec.slo\n"
         "  why  in which series an engine reports latencies is known of vllm and sglang only: no alert can be made"
