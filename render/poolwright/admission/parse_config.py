@@ -31,6 +31,7 @@ from poolwright.admission.excluded import find_unknown
 MAX_LAYERS: Final = 1024
 MAX_NUMBER: Final = 1 << 40
 MAX_EXCLUDED: Final = 4096  # names of what isn't quantised
+_MAX_REASON: Final = 160  # letters of it
 _DTYPES: Final[Mapping[str, WeightFormat]] = {"bfloat16": "bfloat16", "float16": "float16", "float32": "float32"}
 
 
@@ -96,16 +97,13 @@ def parse_config(text: bytes) -> Architecture | Unsupported:
 
     Raises: ValueError with what is wrong with the file itself, in one sentence.
     """
-    try:
-        value = _read(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it isn't JSON: {str(error).splitlines()[0]}") from None
+    value = _read(text)
     if not isinstance(value, dict):
         raise ValueError("it isn't a JSON object")
     try:
         return _build(_Config(value))
     except _NotCoveredError as error:
-        return Unsupported(reason=str(error))
+        return Unsupported(reason=str(error)[:_MAX_REASON])  # a name in it may be of any length
 
 
 def _read(text: bytes) -> object:
@@ -115,7 +113,16 @@ def _read(text: bytes) -> object:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         import json  # nearly no config needs it
 
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"it isn't JSON: {error}") from None
+        except UnicodeDecodeError:
+            raise ValueError("it isn't UTF-8") from None
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        except ValueError:
+            raise ValueError("a number in it has too many digits") from None
 
 
 def _build(outer: _Config) -> Architecture:
