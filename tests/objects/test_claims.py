@@ -93,7 +93,8 @@ def test_devices_of_the_example(unit: str) -> None:
 
 def test_a_shared_device_is_claimed_like_a_whole_one() -> None:
     claim = build(FLEET, "lab-alpha", "guard-1b7")
-    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("h200-share-alpha", 1, **wanted("8.0.0", "15Gi"))}]}
+    wish = ask("h200-share-alpha", 1, **wanted("8.0.0", "15Gi"))
+    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": wish}]}
 
 
 HALF = "36Gi"  # of each of two accelerators that share the model and its load

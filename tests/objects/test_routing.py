@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[Files, str, str]] = {
         '  fix  move the hostnames to "tenants-8b", or remove router.poolName\n',
     ),
     "joins-a-unit-that-joins": (
-        edit(FLEET, EAST, ("router: {hostnames: [tenants.example.com], peakConcurrency: 70}", "router: {poolName: chat-70b}")),
+        edit(FLEET, EAST, ("{hostnames: [tenants.example.com], peakConcurrency: 70}", "{poolName: chat-70b}")),
         "tenants-8b-b",
         'specs/placements/east.yaml:35:22: placement "tenants-8b-b" joins the router pool of "tenants-8b", which joins'
         ' that of "chat-70b"  [router-pool-chain]\n'
