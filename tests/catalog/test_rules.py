@@ -114,3 +114,10 @@ def test_files() -> None:
     envelope = parse_specs(list_specs(FLEET)).envelopes[0]
     assert check_files(envelope, [CONFIG]) == []
     assert places(check_files(envelope, [PLACEMENTS])) == [("file-missing", "spec.model.configPath")]
+
+
+def test_a_measured_profile_that_is_not_there() -> None:
+    profile = (f"configPath: {CONFIG}\n", f"configPath: {CONFIG}\n    measuredProfile: models/profile.json\n")
+    envelope = parse_specs(list_specs(edit(FLEET, "specs/envelopes/chat-70b/2.3.0.yaml", profile))).envelopes[0]
+    assert check_files(envelope, [CONFIG, "models/profile.json"]) == []
+    assert places(check_files(envelope, [CONFIG])) == [("file-missing", "spec.model.measuredProfile")]

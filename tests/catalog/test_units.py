@@ -141,6 +141,11 @@ BROKEN = {
         [],
         "dangling-reference",
     ),
+    "profile-of-another-envelope": (
+        (NEXT_ENVELOPE, "config.json\n", "config.json\n    measuredProfile: models/none.json\n"),
+        [NEXT],
+        "file-missing",
+    ),
     "config-of-another-envelope": ((NEXT_ENVELOPE, "config.json", "confg.json"), [NEXT], "file-missing"),
     "class-that-only-the-platform-renders": (
         (
@@ -254,9 +259,7 @@ def test_a_unit_finds_its_specs_however_they_are_spelled(name: str) -> None:
     """A pool that isn't found would leave its classes out of the platform unit, and Argo CD would delete them."""
     files = edit(read_small_fleet(), POOL, SPELLINGS[name])
     for unit in ("platform", "chat-70b"):
-        specs = list_specs(files)
-        alone = parse_platform_specs(specs, "east") if unit == "platform" else parse_unit_specs(specs, "east", unit)
-        assert build_closure(alone, "east", unit, files, FACTS) in load_closures(files)
+        assert load_unit(files, "east", unit) in load_closures(files)
 
 
 def test_a_unit_finds_its_placement_however_its_pool_is_spelled() -> None:

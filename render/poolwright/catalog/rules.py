@@ -133,7 +133,11 @@ def check_compute_class(resolved: ResolvedPlacement, facts: Facts) -> list[Findi
 def check_files(envelope: Spec[Envelope], files: Collection[str]) -> list[Finding]:
     """Whether the files that the envelope names are there."""
     said = envelope.value.spec
-    named = ((("model", "configPath"), said.model.config_path), (("engine", "template"), said.engine.template))
+    named = (
+        (("model", "configPath"), said.model.config_path),
+        (("model", "measuredProfile"), said.model.measured_profile),
+        (("engine", "template"), said.engine.template),
+    )
     return [
         Finding(
             code="file-missing",
