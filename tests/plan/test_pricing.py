@@ -118,7 +118,7 @@ PROFILE = "models/llama-3.3-70b-fp8/profile.json"
 UNLIKE = {
     "more-devices-for-each-layer": ({"tensorParallel": 4}, "with tensorParallel 4"),
     "several-stages": ({"pipelineParallel": 2}, "with pipelineParallel 2"),
-    "another-share": ({"deviceMemoryPercent": 90}, "with deviceMemoryPercent 90"),
+    "another-share": ({"deviceMemoryPercent": 95}, "with deviceMemoryPercent 95"),
     "a-larger-device": ({"deviceBytes": 140 << 30}, "on a larger device"),
 }
 
@@ -138,6 +138,12 @@ BAD = {
     "a-field-more": ({"budget": 1}, "budget is no field of a profile"),
     "a-flag-for-a-number": ({"kvBudgetBytes": True}, "kvBudgetBytes isn't a whole number that it may be"),
     "nothing-of-a-device": ({"deviceBytes": 0}, "deviceBytes isn't a whole number that it may be"),
+    "a-share-above-all-of-it": ({"deviceMemoryPercent": 101}, "deviceMemoryPercent is more than 100"),
+    # A figure of another unit, or of another device: nothing fits a device that it is more than.
+    "more-than-its-share": (
+        {"kvBudgetBytes": 42_000_000_000},
+        "weightsBytes and kvBudgetBytes together are more than deviceMemoryPercent of deviceBytes",
+    ),
     "a-source-of-another-type": ({"source": 1}, "its source isn't a text"),
 }
 

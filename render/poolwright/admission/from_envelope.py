@@ -105,6 +105,10 @@ def parse_profile(text: bytes, path: str) -> Profile:
     if not isinstance(source, str):
         raise ValueError("its source isn't a text")
     weights, budget, device, percent, tensor, pipeline = numbers.values()
+    if percent > 100:
+        raise ValueError("deviceMemoryPercent is more than 100")
+    if (weights + budget) * 100 > device * percent:
+        raise ValueError("weightsBytes and kvBudgetBytes together are more than deviceMemoryPercent of deviceBytes")
     return Profile(
         source=source,
         weights_bytes=weights,
