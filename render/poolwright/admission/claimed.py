@@ -36,10 +36,9 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
     drivers = {fact.driver for fact in facts.device_capacities if fact.name == MEMORY}
     if not any(way.device_class.driver in drivers for way in closure.alternatives):
         return closure
-    gib = bound_envelope(closure.envelope.spec, files, facts, version=closure.image.version)
-    if gib is None:
+    bound = bound_envelope(closure.envelope.spec, files, facts, version=closure.image.version)
+    if bound is None:
         return closure
-    bound = QuantityText(f"{gib}Gi")
     ways = (
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives
@@ -47,8 +46,10 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
     return msgspec.structs.replace(closure, alternatives=tuple(ways))
 
 
-def bound_envelope(spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts, *, version: str) -> int | None:
-    """Whole GiB, as drivers publish memory, that each device of an envelope must have; None: it has no price."""
+def bound_envelope(
+    spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts, *, version: str
+) -> QuantityText | None:
+    """The memory that drivers must publish of each device of an envelope; None: it has no price."""
     measured = spec.model.measured_profile
     try:
         architecture = parse_config(files[spec.model.config_path])
@@ -63,4 +64,7 @@ def bound_envelope(spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts,
         return None
     device = _ANY if profile is None else DeviceMemory(name="measured", total_bytes=profile.device_bytes)
     found = price(deployment, device, constants)
-    return None if isinstance(found, Unsupported) else bound_memory(deployment, found)
+    mib = None if isinstance(found, Unsupported) else bound_memory(deployment, found)
+    if mib is None:
+        return None
+    return QuantityText(f"{mib >> 10}Gi" if mib % 1024 == 0 else f"{mib}Mi")
