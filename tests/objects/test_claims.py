@@ -69,15 +69,15 @@ DEVICES = {
     # Tensor parallel 4, native fp8.
     "chat-70b": {"requests": [gpu("gpu", 4, "8.9.0", memory="70Gi")]},
     # 8 x 2 over two pods.
-    "reason-671b": {"requests": [gpu("gpu", 8, "8.9.0", memory="63Gi")]},
-    "rag-8b": {"requests": [gpu("gpu", memory="61Gi")]},
+    "reason-671b": {"requests": [gpu("gpu", 8, "8.9.0", memory="61Gi")]},
+    "rag-8b": {"requests": [gpu("gpu", memory="60Gi")]},
     "summarise-20b": {
         "requests": [
             {
                 "name": "gpu",
                 "firstAvailable": [
-                    {"name": "mig-40g", **ask("mig-40g", 1, **wanted("8.0.0", "33Gi"))},
-                    {"name": "full-40g", **ask("full-40g", 1, **wanted("8.0.0", "33Gi"))},
+                    {"name": "mig-40g", **ask("mig-40g", 1, **wanted("8.0.0", "32Gi"))},
+                    {"name": "full-40g", **ask("full-40g", 1, **wanted("8.0.0", "32Gi"))},
                 ],
             }
         ]
@@ -97,7 +97,7 @@ def test_a_shared_device_is_claimed_like_a_whole_one() -> None:
     assert devices(claim) == {"requests": [{"name": "gpu", "exactly": wish}]}
 
 
-HALF = "36Gi"  # of each of two accelerators that share the model and its load
+HALF = "35Gi"  # of each of two accelerators that share the model and its load
 EXTRA = """\
   claim:
     extraRequests:
@@ -203,7 +203,7 @@ def test_a_named_claim_has_its_own_name_and_is_pruned_last() -> None:
             },
         },
     )
-    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("mig-20g", 1, **wanted("8.0.0", "16Gi"))}]}
+    assert devices(claim) == {"requests": [{"name": "gpu", "exactly": ask("mig-20g", 1, **wanted("8.0.0", "15Gi"))}]}
 
 
 PODS = {

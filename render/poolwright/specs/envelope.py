@@ -130,7 +130,7 @@ class Load(Model, frozen=True, kw_only=True):
     ] = None
     kv_budget: Annotated[
         QuantityText | None,
-        Meta(description="KV cache of each device, at least what the load needs. Default: that, in whole Gi."),
+        Meta(description="KV cache of each device, at least what the load needs. Default: that."),
     ] = None
     shared_prefix_tokens: Annotated[
         int, Meta(ge=0, le=16777216, description="Tokens that all requests begin with: their cache is priced once.")
