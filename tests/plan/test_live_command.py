@@ -63,7 +63,7 @@ def test_what_others_hold_leaves_no_room_for_the_surge() -> None:
         "    1 of 2 runs, 1 to be placed\n"
         "    no node can serve it beside what is held\n"
         f"    request gpu: 8 devices on 1 node: 5 held by {CLAIM}, research/notebook-gpu; 3 left, 4 wanted "
-        "(specs/envelopes/chat-70b/2.4.0.yaml:22:13)\n"
+        "(specs/envelopes/chat-70b/2.4.0.yaml:23:13)\n"
         f"    releasing claim {CLAIM} (gpu-0, gpu-1, gpu-2, gpu-3) would make room: "
         "gpu-0, gpu-1, gpu-2, gpu-3 on h100-lab-a\n"
         "    releasing claim research/notebook-gpu (gpu-7) would make room: gpu-4, gpu-5, gpu-6, gpu-7 on h100-lab-a\n"
@@ -106,7 +106,7 @@ def test_a_class_that_moved_strands_restarts(tmp_path: Path) -> None:
 
 
 def test_an_older_template(tmp_path: Path) -> None:
-    ran = plan(write(tmp_path, ("chat-70b-devices-256de11347", "chat-70b-devices-0123456789")))
+    ran = plan(write(tmp_path, ("chat-70b-devices-f2e2ace65b", "chat-70b-devices-0123456789")))
     assert "    1 of 1 running comes from another template than the one judged\n" in ran.stdout
 
 
