@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crd_schemas import object_errors
-from fleet import Files, edit, load_placement, read_fleet
+from fleet import CONFIG, ENVELOPE, POOL, Files, edit, load_placement, read_fleet, read_small_fleet
 from kubernetes_schemas import MINORS, check_object
 from poolwright.catalog.closure import UnitClosure
 from poolwright.objects.claim import build_claims, claim_requests, pod_claim
@@ -162,6 +162,62 @@ def test_extra_requests_and_constraints(written: str, expected: Any) -> None:
     assert devices(claim) == expected
     for minor in MINORS:
         assert check_object(claim, minor) == []
+
+
+SMALL = read_small_fleet()
+LOAD, PRECISION, MODEL = "    concurrency: 32\n", "  precision: {", f"    configPath: {CONFIG}\n"
+PROFILE = {
+    "weightsBytes": 18 << 30,
+    "kvBudgetBytes": 50 << 30,
+    "deviceBytes": 79 << 30,
+    "deviceMemoryPercent": 92,
+    "tensorParallel": 4,
+}
+# What an envelope says otherwise, and what its claim then asks of each device's memory.
+MEMORY: dict[str, tuple[tuple[tuple[str, str], ...], str | None]] = {
+    "as-it-is": ((), "68Gi"),
+    "fewer-requests": (((LOAD, "    concurrency: 8\n"),), "44Gi"),
+    "shorter-requests": ((("contextTokens: 16384", "contextTokens: 8192"),), "45Gi"),
+    "a-common-beginning": (((LOAD, LOAD + "    sharedPrefixTokens: 8192\n"),), "46Gi"),
+    "a-budget": (((LOAD, LOAD + "    kvBudget: 52Gi\n"),), "81Gi"),
+    "a-smaller-cache": ((("kvCache: bfloat16", "kvCache: fp8"),), "45Gi"),
+    "weights-that-are-not-quantised": (((PRECISION, PRECISION + "weights: bfloat16, "),), "85Gi"),
+    "weights-of-a-known-size": (((MODEL, MODEL + "    weightsSize: 80Gi\n"),), "71Gi"),
+    "fewer-devices": ((("tensorParallel: 4", "tensorParallel: 2"),), "131Gi"),
+    "a-smaller-share": ((("deviceMemoryPercent: 92", "deviceMemoryPercent: 80"),), "78Gi"),
+    "measured": (((MODEL, MODEL + "    measuredProfile: models/profile.json\n"),), "79Gi"),
+    "measured-on-other-sizes": (
+        (
+            (MODEL, MODEL + "    measuredProfile: models/profile.json\n"),
+            ("tensorParallel: 4", "tensorParallel: 2"),
+        ),
+        None,
+    ),
+    # `check` refuses it.
+    "a-load-without-a-bound": (((LOAD, ""),), None),
+}
+
+
+@pytest.mark.parametrize(("changes", "memory"), MEMORY.values(), ids=MEMORY)
+def test_a_claim_asks_for_the_memory_that_its_envelope_costs(
+    changes: tuple[tuple[str, str], ...], memory: str | None
+) -> None:
+    files = {**edit(SMALL, ENVELOPE, *changes), "models/profile.json": canonical_json(PROFILE)}
+    (request,) = devices(build(files, "east", "chat-70b"))["requests"]
+    selectors = wanted("8.9.0", memory or "")["selectors"]
+    assert request["exactly"]["selectors"] == (selectors if memory else selectors[:1])
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"architectures": ["Unknown"]}', b"\xff"])
+def test_a_model_without_a_price_asks_for_none(text: bytes) -> None:
+    (request,) = devices(build({**SMALL, CONFIG: text}, "east", "chat-70b"))["requests"]
+    assert request["exactly"]["selectors"] == wanted("8.9.0", "")["selectors"][:1]
+
+
+def test_devices_of_a_driver_that_publishes_no_memory_are_not_asked_for_it() -> None:
+    pool = edit(SMALL, POOL, ("driver: gpu.nvidia.com", "driver: gpu.example.com"))
+    (request,) = devices(build(edit(pool, ENVELOPE, ("Class: fp8 ", "Class: any ")), "east", "chat-70b"))["requests"]
+    assert request == {"name": "gpu", "exactly": ask("interactive-80g", 4)}
 
 
 COUNTS = {
