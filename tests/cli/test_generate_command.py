@@ -246,6 +246,8 @@ HEAVY = (
     *("argparse", "subprocess", "pathlib", "tempfile", "fractions", "difflib", "concurrent"),
     *("importlib.metadata", "poolwright.specs.schema", "poolwright.specs.shape", "poolwright.specs.report"),
     *("poolwright.kustomize", "poolwright.cli.commands", "poolwright.cli.load", "poolwright.catalog.inventory"),
+    *("poolwright.allocation", "poolwright.plan", "json"),
+    *("poolwright.admission.admit", "poolwright.admission.mends", "poolwright.admission.report"),
 )
 MODULES = (
     "import runpy, sys\n"
