@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crd_schemas import object_errors
-from fleet import CONFIG, ENVELOPE, POOL, Files, edit, load_placement, read_fleet, read_small_fleet
+from fleet import CONFIG, ENVELOPE, POOL, STACK, Files, edit, load_placement, read_fleet, read_small_fleet
 from kubernetes_schemas import MINORS, check_object
 from poolwright.catalog.closure import UnitClosure
 from poolwright.objects.claim import build_claims, claim_requests, pod_claim
@@ -211,6 +211,12 @@ def test_a_claim_asks_for_the_memory_that_its_envelope_costs(
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"architectures": ["Unknown"]}', b"\xff"])
 def test_a_model_without_a_price_asks_for_none(text: bytes) -> None:
     (request,) = devices(build({**SMALL, CONFIG: text}, "east", "chat-70b"))["requests"]
+    assert request["exactly"]["selectors"] == wanted("8.9.0", "")["selectors"][:1]
+
+
+def test_an_engine_of_no_known_release_has_no_price() -> None:
+    files = edit(SMALL, STACK, ("version: 0.33.0", "version: nightly"))
+    (request,) = devices(build(files, "east", "chat-70b"))["requests"]
     assert request["exactly"]["selectors"] == wanted("8.9.0", "")["selectors"][:1]
 
 

@@ -72,9 +72,12 @@ class Constants(msgspec.Struct, frozen=True, kw_only=True):
 def choose_constants(facts: Sequence[EngineMemoryFact], engine: str, version: str) -> Constants | None:
     """The newest set that isn't newer than an engine's version, or the oldest; None: there is none for the engine.
 
-    version: as `parse_version` takes it.
+    version: as a stack has it; of one that can't be compared, such as `nightly`, nothing is known.
     """
-    wanted = parse_version(version)
+    try:
+        wanted = parse_version(version)
+    except ValueError:
+        return None
     known = sorted((one for one in facts if one.engine == engine), key=lambda one: parse_version(one.version))
     if not known:
         return None
