@@ -20,13 +20,14 @@ _BY_FORMAT: Final[dict[str, tuple[str, ...]]] = {
 }
 # Names that no project has; one sorts before most, one after.
 _PLAIN: Final = ("a-name-of-explain", "z-name-of-explain")
+_OLD: Final = "0.0.1"  # for what may be a version: what an engine takes of memory is by its release
 
 
 def other_values(schema: Schema, value: Any) -> tuple[Any, ...]:
     """A few valid values that differ from the one that stands there (None: nothing does).
 
     All of an enum, the other boolean; of integers the neighbours, the least and the greatest, because a field may only
-    show whether a number is zero; of texts two.
+    show whether a number is zero; of texts two, and where a version may stand an old one.
 
     schema: the schema of the field, resolved; a field that is no scalar has no other values.
     """
@@ -51,4 +52,7 @@ def other_values(schema: Schema, value: Any) -> tuple[Any, ...]:
             and (least is None or step >= least)
             and (greatest is None or step <= greatest)
         )
-    return tuple(option for option in _BY_FORMAT.get(schema.get("format", ""), _PLAIN) if option != value)
+    texts = _BY_FORMAT.get(schema.get("format", ""), _PLAIN)
+    if texts is _PLAIN and isinstance(value, str) and value[:1].isdecimal():
+        texts = (*_PLAIN, _OLD)
+    return tuple(option for option in texts if option != value)
