@@ -120,7 +120,7 @@ def test_specs_are_quoted_as_explain_measures_them() -> None:
     """Whatever a clause, count or zone of the example's objects is said to follow from, changing that changes it."""
     files = read_fleet()
     specs = parse_specs({path: text for path, text in files.items() if path.startswith(("specs/", "poolwright.yaml"))})
-    sources = build_sources(specs, "east", None, FACTS)
+    sources = build_sources(specs, "east", None, FACTS, files)
     looked_at = check_classes(specs, sources) + check_claims(specs, sources, files)
     assert looked_at > 40
 

@@ -60,7 +60,9 @@ class PlanCase:
     def roll_back(self) -> tuple[Rollback, Demand]:
         """The cluster without its alpha gates, and its demand then; what its server refuses then isn't there."""
         rollback = roll_back(self.on, self.cluster.minor, self.inventory, self.loaded.facts)
-        cluster = build_cluster_plan(self.loaded.specs, rollback.on, rollback.inventory, self.loaded.facts)
+        cluster = build_cluster_plan(
+            self.loaded.specs, rollback.on, rollback.inventory, self.loaded.facts, self.loaded.named_files
+        )
         stripped, _ = strip_gated(self.built, cluster.gates)
         objects, refused, _ = drop_refused(stripped, minor=cluster.minor)
         demand = build_demand(
@@ -136,7 +138,7 @@ def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -
     on = resolve_cluster(loaded.specs, name)[0]
     if on is None:
         raise AssertionError(f"{name}: load_project says so")
-    cluster = build_cluster_plan(loaded.specs, on, inventory, loaded.facts)
+    cluster = build_cluster_plan(loaded.specs, on, inventory, loaded.facts, loaded.named_files)
     units = [
         one for one in loaded.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
     ]

@@ -33,7 +33,7 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
     """
     if not isinstance(closure, UnitClosure):
         return closure
-    drivers = {fact.driver for fact in facts.device_capacities if fact.name == MEMORY}
+    drivers = list_memory_drivers(facts)
     if not any(way.device_class.driver in drivers for way in closure.alternatives):
         return closure
     bound = bound_envelope(closure.envelope.spec, files, facts, version=closure.image.version)
@@ -44,6 +44,11 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
         for way in closure.alternatives
     )
     return msgspec.structs.replace(closure, alternatives=tuple(ways))
+
+
+def list_memory_drivers(facts: Facts) -> frozenset[str]:
+    """Drivers that publish the memory of their devices."""
+    return frozenset(fact.driver for fact in facts.device_capacities if fact.name == MEMORY)
 
 
 def bound_envelope(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from poolwright.allocation.features import Features, build_features
 from poolwright.catalog.facts import Facts
@@ -39,10 +40,17 @@ class ClusterPlan:
     sources: Sources = field(default_factory=Sources)  # where its specs and capture say so
 
 
-def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> ClusterPlan:
+def build_cluster_plan(
+    specs: Specs,
+    on: ResolvedCluster,
+    inventory: Inventory | None,
+    facts: Facts,
+    files: Mapping[str, bytes] = MappingProxyType({}),
+) -> ClusterPlan:
     """The cluster's part of a plan.
 
     specs: of a whole project, whose references all lead somewhere and whose planned nodes are sound.
+    files: those that envelopes name, by path; without them nothing is said of where the memory of claims comes from.
     """
     stack = on.stack.value
     served = check_kubernetes(on.stack, facts)[0]
@@ -71,7 +79,7 @@ def build_cluster_plan(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         reservations=tuple(_list_reservations(pools)),
         promises=tuple(list_promises(specs, on.cluster.name)),
         tolerances=tuple(list_tolerances(specs, on.cluster.name)),
-        sources=build_sources(specs, on.cluster.name, inventory, facts),
+        sources=build_sources(specs, on.cluster.name, inventory, facts, files),
     )
 
 
