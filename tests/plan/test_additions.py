@@ -124,11 +124,12 @@ def test_a_plan_with_more_replicas() -> None:
     code, out, err = plan("--cluster", "lab", "--add", "1xchat/chat-70b", "--room")
     assert (code, err) == (1, "")
     lines = [line for line in out.splitlines() if not line.startswith("  pods that need")]
-    assert lines[1:11] == [
+    assert lines[1:12] == [
         "  chat/chat-70b  at most 2/3  unsatisfied  (specs/placements/lab.yaml:2:1)",
         "    there is room for 2 replicas of it at most, with nobody else there",
         "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
         "    mended by: one replica less at the peak -> 2/2 always-fits (devices)",
+        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated)",
         "  shortfall: at least 1 of 3 replicas stays without devices, whatever the order",
         "  shortfall of chat/chat-70b: cleared by 1 more node like h100-0 (8 devices); the fewest devices first, as "
         "nothing is known of prices",

@@ -219,11 +219,12 @@ def test_what_mends_is_said_below_the_row(name: str, tmp_path: Path) -> None:
         file.write_text(text.replace(old, new), encoding="utf-8")
     ran = run("plan", "--project", str(tmp_path / "fleet"), "--cluster", "lab", folder=ROOT)
     assert (ran.code, ran.stderr) == (1, "")
-    assert ran.stdout.splitlines()[1:6] == [
+    assert ran.stdout.splitlines()[1:7] == [
         "  chat/chat-70b  at most 2/3  unsatisfied  (specs/placements/lab.yaml:2:1)",
         "    there is room for 2 replicas of it at most, with nobody else there",
         "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
         f"    mended by: one replica less at the peak{below} -> 2/2 always-fits (devices)",
+        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated)",
         "  shortfall: at least 1 of 3 replicas stays without devices, whatever the order",
     ]
     assert "hardware that would mend a verdict is as what it is like, and nobody else's\n" in ran.stdout

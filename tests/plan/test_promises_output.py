@@ -108,12 +108,17 @@ def test_bad_specs_end_with_2(old: str, new: str, said: str, tmp_path: Path) -> 
 
 
 def test_the_example_keeps_its_promises() -> None:
-    """But for the one that is order-dependent on purpose, which is relocatable: a warning."""
+    """But for the one that is order-dependent on purpose, which is relocatable, and one without a price: warnings."""
     ran = run("plan", "--project", str(FLEET), "--format", "json", folder=ROOT)
     found = [one for cluster in json.loads(ran.stdout)["clusters"] for one in cluster["findings"]]
     assert ran.code == 0
     assert [(one["severity"], one["what"]) for one in found] == [
-        ("warning", 'placement "reason-671b" at minReplicas: some order leaves it with 0 of 1 replica')
+        ("warning", 'placement "reason-671b" at minReplicas: some order leaves it with 0 of 1 replica'),
+        (
+            "warning",
+            "envelope guard-1b7@1.0.0 has no price on class h200-share-alpha: several pods share a device, and an "
+            "engine takes its share of all of it",
+        ),
     ]
 
 
