@@ -106,6 +106,27 @@ poolwright: east/chat-70b refused: specs/placements.yaml:8:13: placement "chat-7
 which doesn't exist
 """,
     ),
+    # On the largest device that the class lets through.
+    "an-engine-that-cannot-start": (
+        edit(
+            read_small_fleet(),
+            ENVELOPE,
+            ("precision: {compute", "precision: {weights: bfloat16, compute"),
+            ("tensorParallel: 4", "tensorParallel: 1"),
+        ),
+        UNIT,
+        """\
+specs/placements.yaml:9:22: envelope chat-70b@2.3.0 won't start on class interactive-80g: one request needs 136.42 GiB \
+per device with what the engine takes before it, and of the largest device of the class it may take 82.80 GiB  \
+[price-refused]
+  at   spec.deviceClassNames[0]
+  why  what can't start would restart for as long as it holds its devices (poolwright.dev/v1alpha1)
+  fix  see what would fit: poolwright check, or poolwright price
+poolwright: east/chat-70b refused: specs/placements.yaml:9:22: envelope chat-70b@2.3.0 won't start on class \
+interactive-80g: one request needs 136.42 GiB per device with what the engine takes before it, and of the largest \
+device of the class it may take 82.80 GiB
+""",
+    ),
     "no-project": (
         {},
         UNIT,
