@@ -23,7 +23,7 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "admission"))
 
-from compared import QUANTITIES, Compared, Errors, compare, count_errors
+from compared import QUANTITIES, Compared, Errors, compare, compare_left_out, count_errors
 from engine_logs import FACTS, GIB, EngineLog, constants_of, read_config, read_model
 
 from poolwright.admission.admit import admit
@@ -50,7 +50,10 @@ def group_of(log: EngineLog) -> str:
 
 
 def list_errors() -> Iterator[tuple[str, str, Errors]]:
-    """Errors of all logs, and where constants that were fitted go into a quantity, by group."""
+    """Errors of all logs, and where constants that were fitted go into a quantity, by group.
+
+    Left out: budgets of each family of models, by the law of activations fitted on the other families' logs.
+    """
     for quantity in QUANTITIES:
         found = list(compare(quantity).values())
         if quantity not in ("activation", "KV budget"):
@@ -59,6 +62,7 @@ def list_errors() -> Iterator[tuple[str, str, Errors]]:
         for group in GROUPS:
             of_group = [one for one in found if group_of(one.log) == group]
             yield quantity, group, count_errors(of_group)
+    yield "KV budget", "left out", count_errors(compare_left_out())
 
 
 def list_largest() -> Iterator[tuple[str, str, float]]:

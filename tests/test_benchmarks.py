@@ -155,6 +155,7 @@ def test_prices_are_compared_with_logs() -> None:
         ("maximum concurrency", "all", 31),
         ("needed KV", "all", 2),
         ("longest context", "all", 2),
+        ("KV budget", "left out", 14),
     ]
     assert all(one["median"] <= one["p90"] <= one["largest"] for one in report["errors"])
     assert [one["tensors"] for one in report["speed"]] == [291, 723, 18771]

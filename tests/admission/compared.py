@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from statistics import median
+from statistics import linear_regression, median
 
-from engine_logs import GIB, EngineLog, constants_of, deploy, device_of, read_logs
+from engine_logs import GIB, EngineLog, constants_of, deploy, device_of, read_logs, read_model
 
 from poolwright.admission.cache import CachePlan, plan_cache
-from poolwright.admission.price import price
+from poolwright.admission.price import Price, price
 from poolwright.admission.weights import count_weights, split_layers
 
 UNSUPPORTED = ("deepseek-ai/DeepSeek-V4-Flash",)  # models that the formulas say they don't cover
@@ -78,7 +78,7 @@ def compare_activation(log: EngineLog) -> Compared | None:
     if "activationGiB" not in log.printed or log.total_gib is None:
         return None
     found = price(deploy(log), device_of(log), constants_of(log))
-    assert not hasattr(found, "reason")
+    assert isinstance(found, Price)
     return Compared(log, found.lines_by_name["activation"] / GIB, log.printed["activationGiB"])
 
 
@@ -87,7 +87,7 @@ def compare_budget(log: EngineLog) -> Compared | None:
     if log.total_gib is None or "kvGiB" not in log.printed or "memory" not in log.args:
         return None
     found = price(deploy(log), device_of(log), constants_of(log))
-    assert not hasattr(found, "reason")
+    assert isinstance(found, Price)
     return Compared(log, found.kv_budget_bytes / GIB, log.printed["kvGiB"])
 
 
@@ -158,3 +158,32 @@ def count_errors(found: Iterable[Compared]) -> Errors:
     """p90: the smallest error that nine tenths of the logs stay within."""
     errors = sorted(abs(one.error) for one in found)
     return Errors(len(errors), median(errors), errors[-(-9 * len(errors) // 10) - 1], errors[-1])
+
+
+def is_plain(log: EngineLog) -> bool:
+    """Dense, in 16 bits, without a vision tower, and above the floor: what the law of activations was fitted on."""
+    made = read_model(log.model)
+    is_dense = not (made.is_moe or made.has_latent or made.vision_parameters)
+    return is_dense and log.dtype != "float32" and log.printed["activationGiB"] > 0.8
+
+
+def fit_activation(logs: list[EngineLog]) -> tuple[float, float]:
+    """GiB for each GiB of logits, and GiB."""
+    sizes = [log.args["maxSequences"] * read_model(log.model).vocabulary / GIB for log in logs]
+    return linear_regression(sizes, [log.printed["activationGiB"] for log in logs])
+
+
+def compare_left_out() -> list[Compared]:
+    """KV budgets of each family of models, by activations as they were fitted on the other families' logs."""
+    plain = [log for log in read_priced_logs() if log.is_fitted and is_plain(log)]
+    family = {log.id: log.model.partition("/")[0] for log in plain}
+    return [_refit(log, [one for one in plain if family[one.id] != family[log.id]]) for log in plain]
+
+
+def _refit(log: EngineLog, others: list[EngineLog]) -> Compared:
+    slope, base = fit_activation(others)
+    refitted = base + slope * log.args["maxSequences"] * read_model(log.model).vocabulary / GIB
+    found = price(deploy(log), device_of(log), constants_of(log))
+    assert isinstance(found, Price)
+    ours = (found.kv_budget_bytes + found.lines_by_name["activation"]) / GIB - refitted
+    return Compared(log, ours, log.printed["kvGiB"])

@@ -110,6 +110,15 @@ REFUSED: dict[str, tuple[Deployment, DeviceMemory, tuple[str, ...]]] = {
             "and would without the adapters' slots",
         ),
     ),
+    # They are larger than what is missing, but not by what the figures may be off.
+    "slots-that-may-be-what-is-missing": (
+        vary(LLAMA_8B, concurrency=27, adapters=Slots(count=8, rank=64)),
+        H100,
+        (
+            "tooClose",
+            "~cannotCarryLoad/concurrency: needs 54.00 GiB, has 52.76: 27 concurrent requests of 16384 tokens must fit",
+        ),
+    ),
     "slots-that-leave-nothing": (
         vary(LLAMA_8B, concurrency=20, adapters=Slots(count=200, rank=64)),
         H100,

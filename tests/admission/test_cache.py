@@ -17,9 +17,12 @@ from poolwright.admission.architecture import (
 from poolwright.admission.cache import CachePlan, Group, plan_cache
 from poolwright.admission.formats import CacheFormat
 
-FULL = Attention(heads=32, kv_heads=8, key_size=128, value_size=128)
-NEAR = Attention(heads=32, kv_heads=8, key_size=128, value_size=128, window=1024)
-CHUNKED = Attention(heads=32, kv_heads=8, key_size=128, value_size=128, chunk=8192)
+
+def build_full(*, window: int | None = None, chunk: int | None = None) -> Attention:
+    return Attention(heads=32, kv_heads=8, key_size=128, value_size=128, window=window, chunk=chunk)
+
+
+FULL, NEAR, CHUNKED = build_full(), build_full(window=1024), build_full(chunk=8192)
 LATENT = LatentAttention(heads=128, query_rank=1536, kv_rank=512, nope_size=128, rope_size=64, value_size=128)
 STATE = LinearAttention(key_heads=16, value_heads=32, key_size=128, value_size=128, kernel=4)
 MAMBA = Mamba(heads=64, head_size=64, state_size=128, groups=8, kernel=4)
@@ -75,6 +78,8 @@ REQUESTS = {
     "a-long-one": (FULL, 131072, 8192),
     # A window of 1,024 and 8,192 tokens in flight: ceil(9,215 / 16) and one for where it begins within a block.
     "a-window-and-what-a-step-adds": (NEAR, 131072, 577),
+    # The token itself is one of them: 1,024 before it and 8,192 are whole blocks.
+    "a-window-counts-the-token-itself": (build_full(window=1025), 131072, 577),
     "shorter-than-that": (NEAR, 8192, 513),
     "no-more-than-there-are-tokens": (NEAR, 16, 2),
     "a-chunk-and-what-a-step-adds": (CHUNKED, 131072, 1024),
