@@ -140,9 +140,14 @@ def deploy(log: EngineLog) -> Deployment:
 
 
 def constants_of(log: EngineLog) -> Constants:
-    found = choose_constants(FACTS.engine_memory, log.engine, log.version or NEWEST[log.engine])
-    assert found is not None
-    return found
+    """Of a version older than any set those of the oldest: of it only what no constant decides is compared."""
+    found = find_constants(log)
+    oldest = next(fact for fact in FACTS.engine_memory if fact.engine == log.engine)
+    return found or Constants(fact=oldest, is_extrapolated=True)
+
+
+def find_constants(log: EngineLog) -> Constants | None:
+    return choose_constants(FACTS.engine_memory, log.engine, log.version or NEWEST[log.engine])
 
 
 def device_of(log: EngineLog) -> DeviceMemory:

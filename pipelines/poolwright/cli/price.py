@@ -66,7 +66,9 @@ def _read_subject(options: PriceOptions, choices: Choices, facts: Facts) -> Subj
 def _price_all(subject: Subject, devices: Sequence[KnownDevice], facts: Facts) -> list[Priced]:
     constants = choose_constants(facts.engine_memory, subject.engine, subject.version)
     if constants is None:
-        raise OptionError(f"--engine {subject.engine}: nothing is known of its memory")
+        oldest = [fact.version for fact in facts.engine_memory if fact.engine == subject.engine][:1]
+        since = f", of {', '.join(oldest)} and later it is" if oldest else ""
+        raise OptionError(f"{subject.engine} {subject.version}: what memory it takes isn't known{since}")
     try:
         return [
             price_on(subject.deploy(device.memory), device, constants, against=subject.check(device))

@@ -70,7 +70,7 @@ class Constants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_constants(facts: Sequence[EngineMemoryFact], engine: str, version: str) -> Constants | None:
-    """The newest set that isn't newer than an engine's version, or the oldest; None: there is none for the engine.
+    """The newest set that isn't newer than an engine's version; None: there is none, or all are newer.
 
     version: as a stack has it; of one that can't be compared, such as `nightly`, nothing is known.
     """
@@ -78,13 +78,11 @@ def choose_constants(facts: Sequence[EngineMemoryFact], engine: str, version: st
         wanted = parse_version(version)
     except ValueError:
         return None
-    known = sorted((one for one in facts if one.engine == engine), key=lambda one: parse_version(one.version))
-    if not known:
+    older = [one for one in facts if one.engine == engine and parse_version(one.version) <= wanted]
+    if not older:
         return None
-    older = [one for one in known if parse_version(one.version) <= wanted]
-    fact = older[-1] if older else known[0]
-    is_fitted = bool(older) and fact.fitted_until is not None
-    is_fitted = is_fitted and parse_version(wanted.minor) <= parse_version(fact.fitted_until or "0")
+    fact = max(older, key=lambda one: parse_version(one.version))
+    is_fitted = fact.fitted_until is not None and parse_version(wanted.minor) <= parse_version(fact.fitted_until)
     return Constants(fact=fact, is_extrapolated=not is_fitted)
 
 

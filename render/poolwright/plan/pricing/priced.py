@@ -152,7 +152,7 @@ def _judge(
     if isinstance(deployment, Unsupported):
         return Admission(word="unsupported", price=None, reason=deployment.reason), ()
     if constants is None:
-        reason = f"nothing is known of the memory that {deployment.engine} takes"
+        reason = f"what memory {deployment.engine} {deployment.version} takes isn't known"
         return Admission(word="unsupported", price=None, reason=reason), ()
     found = admit(deployment, device, constants)
     return found, find_mends(deployment, device, constants)
