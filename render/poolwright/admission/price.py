@@ -112,7 +112,8 @@ def count_need(deployment: Deployment, found: Price) -> int | None:
         return None
     cache = found.cache
     concurrency = -(-load.concurrency // deployment.data_parallel)
-    shared = cache.count_shared_bytes(min(load.shared_prefix_tokens, load.context_tokens))
+    # The last token is each request's own: what is computed for it can't be shared.
+    shared = cache.count_shared_bytes(min(load.shared_prefix_tokens, load.context_tokens - 1))
     return shared + concurrency * (cache.count_bytes(load.context_tokens) - shared)
 
 
