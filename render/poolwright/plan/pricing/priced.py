@@ -18,12 +18,23 @@ from poolwright.allocation.selectors.cache import SelectorCache
 from poolwright.catalog.device_class import DeviceClass, build_device_class
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.resource_slice import Device, ResourceSlice
+from poolwright.specs.claim_plan import devices_per_replica
 from poolwright.specs.envelope import EnvelopeSpec
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import ResolvedPlacement, resolve_placement
 
 _MEMORY = "memory"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Footprint:
+    """How many devices a placement takes."""
+
+    replica: int  # of one replica
+    rest: int  # at its most replicas
+    rollout: int  # while an update adds its surge
+    spare: int  # of replicas that may be away and are kept for that
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +46,7 @@ class PricedClass:
     envelope: str  # name@version
     class_name: str
     place: Place  # where the placement names the class
+    footprint: Footprint
     device: DeviceMemory  # the smallest of the class
     deployment: Deployment | None  # None: the formulas don't cover the envelope
     admission: Admission
@@ -136,6 +148,7 @@ def _price(
             envelope=resolved.envelope.value.identity,
             class_name=built.name,
             place=resolved.placement.place("spec", "deviceClassNames", index),
+            footprint=_count_devices(resolved),
             device=device,
             deployment=None if isinstance(deployment, Unsupported) else deployment,
             admission=admission,
@@ -144,6 +157,17 @@ def _price(
             if admission.word == "admitted" or isinstance(deployment, Unsupported) or constants is None
             else tuple(_list_others(resolved, market, deployment, constants)),
         )
+
+
+def _count_devices(resolved: ResolvedPlacement) -> Footprint:
+    said, spec = resolved.placement.value.spec, resolved.envelope.value.spec
+    each, most = devices_per_replica(spec.topology), said.max_replicas or said.min_replicas
+    return Footprint(
+        replica=each,
+        rest=each * most,
+        rollout=each * (most + (said.surge or 0)),
+        spare=each * spec.recovery.spare_replicas,
+    )
 
 
 def _judge(

@@ -8,8 +8,9 @@ from typing import get_args
 from poolwright.admission.admit import Word
 from poolwright.admission.report.words import WORDS, say_gib, say_mends
 from poolwright.plan.answer import ClusterAnswer
-from poolwright.plan.pricing.priced import PricedClass
-from poolwright.specs.schema_parts import SchemaPart, build_list, build_maybe, build_object, build_text
+from poolwright.plan.pricing.priced import Footprint, PricedClass
+from poolwright.plan.report.words import count_of
+from poolwright.specs.schema_parts import SchemaPart, build_count, build_list, build_maybe, build_object, build_text
 
 _Json = dict[str, object]
 
@@ -19,12 +20,20 @@ def list_prices(answer: ClusterAnswer, workload: str) -> Iterator[str]:
     priced = [one for one in answer.prices if one.workload == workload]
     admitted = [one for one in priced if one.admission.word == "admitted"]
     if admitted:
-        yield f"price: admitted on {', '.join(map(_say_admitted, admitted))}"
+        yield f"price: admitted on {', '.join(map(_say_admitted, admitted))}; {_say_footprint(admitted[0].footprint)}"
     for one in priced:
         if one.admission.word != "admitted":
             yield f"price: {WORDS[one.admission.word]} on {one.class_name}: {one.reason}"
             if one.mends:
                 yield f"  {say_mends(one.mends)}"
+
+
+def _say_footprint(one: Footprint) -> str:
+    """`4 devices each, 12 at its most, 16 in a rollout, 4 of them spare`."""
+    said = [f"{count_of(one.replica, 'device')} each", f"{one.rest} at its most"]
+    said += [f"{one.rollout} in a rollout"] if one.rollout > one.rest else []
+    said += [f"{one.spare} of them spare"] if one.spare else []
+    return ", ".join(said)
 
 
 def _say_admitted(one: PricedClass) -> str:
@@ -45,6 +54,12 @@ def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
                 "reason": one.reason,
                 "mends": say_mends(one.mends),
                 "otherClasses": list(one.other_classes),
+                "devices": {
+                    "perReplica": one.footprint.replica,
+                    "atRest": one.footprint.rest,
+                    "inRollout": one.footprint.rollout,
+                    "spare": one.footprint.spare,
+                },
                 "kvBytesNeeded": one.admission.kv_needed_bytes,
                 "kvBudgetBytes": None if one.admission.price is None else one.admission.price.kv_budget_bytes,
                 "maxConcurrency": one.admission.max_concurrency,
@@ -63,6 +78,15 @@ def build_prices_schema() -> dict[str, SchemaPart]:
         "reason": build_text("What decides; empty: it is admitted."),
         "mends": build_text("Single changes that are enough, and those that help; empty: there are none."),
         "otherClasses": build_list("Of the pool, that it would be admitted on.", build_text("A class.")),
+        "devices": build_object(
+            "Devices that it takes.",
+            {
+                "perReplica": build_count("Of one replica."),
+                "atRest": build_count("At its most replicas."),
+                "inRollout": build_count("While an update adds its surge."),
+                "spare": build_count("Of replicas that may be away, and are kept for that."),
+            },
+        ),
         "kvBytesNeeded": build_maybe("integer", "KV cache of one rank for the declared load."),
         "kvBudgetBytes": build_maybe("integer", "KV cache that one rank has room for; negative: it has none."),
         "maxConcurrency": build_maybe("integer", "Requests of the declared length that there is room for."),
