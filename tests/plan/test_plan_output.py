@@ -224,7 +224,8 @@ def test_what_mends_is_said_below_the_row(name: str, tmp_path: Path) -> None:
         "    there is room for 2 replicas of it at most, with nobody else there",
         "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
         f"    mended by: one replica less at the peak{below} -> 2/2 always-fits (devices)",
-        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated)",
+        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated); 4 devices each, "
+        f"{4 * replicas} at its most, {f'{4 * (replicas + surge)} in a rollout, ' if surge else ''}4 of them spare",
         "  shortfall: at least 1 of 3 replicas stays without devices, whatever the order",
     ]
     assert "hardware that would mend a verdict is as what it is like, and nobody else's\n" in ran.stdout
