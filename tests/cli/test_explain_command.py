@@ -124,6 +124,7 @@ east/platform/ConfigMap/poolwright-dashboard
     specs/placements.yaml:9:22  spec.deviceClassNames[0]
     specs/pool.yaml:12:13  spec.deviceClasses[0].name
     specs/pool.yaml:14:15  spec.deviceClasses[0].driver
+    specs/stack.yaml:14:16  spec.servingImages[0].version
 """,
     # A map: every field below it.
     "east/chat-70b/Deployment/chat-70b#/spec/strategy/": """\
