@@ -129,7 +129,8 @@ def test_a_plan_with_more_replicas() -> None:
         "    there is room for 2 replicas of it at most, with nobody else there",
         "    mended by: one more node like h100-0 -> 3/3 always-fits (devices)",
         "    mended by: one replica less at the peak -> 2/2 always-fits (devices)",
-        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated)",
+        "    price: admitted on interactive-80g (KV cache: 40.0 GiB of 50.83 GiB, extrapolated); 4 devices each, "
+        "4 at its most, 8 in a rollout, 4 of them spare",
         "  shortfall: at least 1 of 3 replicas stays without devices, whatever the order",
         "  shortfall of chat/chat-70b: cleared by 1 more node like h100-0 (8 devices); the fewest devices first, as "
         "nothing is known of prices",
