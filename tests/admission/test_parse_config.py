@@ -20,7 +20,8 @@ from poolwright.admission.architecture import (
     Quantization,
     Unsupported,
 )
-from poolwright.admission.parse_config import MAX_EXCLUDED, parse_config
+from poolwright.admission.parse_config import parse_config
+from poolwright.admission.parse_quantization import MAX_EXCLUDED
 
 # Fields of real configs, with fewer layers.
 DENSE: dict[str, Any] = {

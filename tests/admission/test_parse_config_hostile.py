@@ -10,7 +10,8 @@ import pytest
 from test_parse_config import DEEPSEEK, DELTA, NEMOTRON, parse, read, vary
 
 from poolwright.admission.architecture import Architecture, Unsupported
-from poolwright.admission.parse_config import MAX_EXCLUDED, MAX_LAYERS, parse_config
+from poolwright.admission.parse_config import MAX_LAYERS, parse_config
+from poolwright.admission.parse_quantization import MAX_EXCLUDED
 from poolwright.admission.weights import count_weights
 
 NOT_COVERED: dict[str, tuple[dict[str, Any], str]] = {

@@ -6,7 +6,6 @@ isn't listed here isn't guessed: it is unsupported, and so is a known class with
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -22,74 +21,16 @@ from poolwright.admission.architecture import (
     Mamba,
     Mixer,
     Mlp,
-    Quantization,
     Unsupported,
     WeightFormat,
 )
+from poolwright.admission.config_fields import ConfigFields, NotCoveredError
 from poolwright.admission.excluded import find_unknown
+from poolwright.admission.parse_quantization import build_quantization
 
 MAX_LAYERS: Final = 1024
-MAX_NUMBER: Final = 1 << 40
-MAX_EXCLUDED: Final = 4096  # names of what isn't quantised
 _MAX_REASON: Final = 160  # letters of it
 _DTYPES: Final[Mapping[str, WeightFormat]] = {"bfloat16": "bfloat16", "float16": "float16", "float32": "float32"}
-
-
-class _NotCoveredError(Exception):
-    """Why a config isn't covered."""
-
-
-class _Config(msgspec.Struct, frozen=True):
-    """A JSON object of the file, read strictly: a field that has another type than it must isn't covered."""
-
-    fields: Mapping[str, object]
-
-    def has(self, name: str) -> bool:
-        return self.fields.get(name) is not None
-
-    def number(self, name: str, default: int | None = None, *, least: int = 1) -> int:
-        value = self.fields.get(name)
-        if value is None and default is not None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MAX_NUMBER:
-            said = f"it has no {name}" if value is None else f"{name} isn't a number from {least} on"
-            raise _NotCoveredError(said)
-        return value
-
-    def first(self, *names: str, default: int | None = None, least: int = 1) -> int:
-        """The first of some fields that is there."""
-        for name in names:
-            if self.has(name):
-                return self.number(name, least=least)
-        return self.number(names[0], default, least=least)
-
-    def flag(self, name: str, *, default: bool = False) -> bool:
-        value = self.fields.get(name)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise _NotCoveredError(f"{name} isn't true or false")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.fields.get(name)
-        if value is not None and not isinstance(value, str):
-            raise _NotCoveredError(f"{name} isn't a text")
-        return value or ""
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self.fields.get(name)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise _NotCoveredError(f"{name} isn't a list of texts")
-        return tuple(value)
-
-    def inner(self, name: str) -> _Config | None:
-        value = self.fields.get(name)
-        if value is not None and not isinstance(value, dict):
-            raise _NotCoveredError(f"{name} isn't an object")
-        return None if value is None else _Config(value)
 
 
 def parse_config(text: bytes) -> Architecture | Unsupported:
@@ -101,8 +42,8 @@ def parse_config(text: bytes) -> Architecture | Unsupported:
     if not isinstance(value, dict):
         raise ValueError("it isn't a JSON object")
     try:
-        return _build(_Config(value))
-    except _NotCoveredError as error:
+        return _build(ConfigFields(value))
+    except NotCoveredError as error:
         return Unsupported(reason=str(error)[:_MAX_REASON])  # a name in it may be of any length
 
 
@@ -125,23 +66,23 @@ def _read(text: bytes) -> object:
             raise ValueError("a number in it has too many digits") from None
 
 
-def _build(outer: _Config) -> Architecture:
+def _build(outer: ConfigFields) -> Architecture:
     names = outer.texts("architectures")
     if len(names) != 1:
-        raise _NotCoveredError("architectures names no one class")
+        raise NotCoveredError("architectures names no one class")
     name = names[0]
     config = outer.inner("text_config") or outer
     build_layers = _CLASSES.get(name)
     if build_layers is None:
-        raise _NotCoveredError(f"the formulas don't cover {name}")
+        raise NotCoveredError(f"the formulas don't cover {name}")
     for field in ("block_configs", "num_kv_shared_layers", "hidden_size_per_layer_input", "moe_latent_size"):
         if config.fields.get(field):
-            raise _NotCoveredError(f"the formulas don't cover {field}")
+            raise NotCoveredError(f"the formulas don't cover {field}")
     layers = build_layers(config)
     said = (one.text(field) for one in (config, outer) for field in ("torch_dtype", "dtype"))
     dtype = _DTYPES.get(next((one for one in said if one), "bfloat16"))
     if dtype is None:
-        raise _NotCoveredError("its dtype isn't bfloat16, float16 or float32")
+        raise NotCoveredError("its dtype isn't bfloat16, float16 or float32")
     tied = config.flag("tie_word_embeddings", default=outer.flag("tie_word_embeddings", default=_is_tied(name)))
     quantization = outer.inner("quantization_config") or config.inner("quantization_config")
     vision = outer.inner("vision_config")
@@ -153,12 +94,12 @@ def _build(outer: _Config) -> Architecture:
         is_tied=tied,
         layers=layers,
         dtype=dtype,
-        quantization=None if quantization is None else _build_quantization(quantization),
+        quantization=None if quantization is None else build_quantization(quantization),
         vision_parameters=0 if vision is None else _count_vision(vision, config.number("hidden_size")),
     )
     unknown = None if found.quantization is None else find_unknown(found, found.quantization.excluded)
     if unknown is not None:
-        raise _NotCoveredError(f"the formulas don't know {unknown}, which isn't quantised")
+        raise NotCoveredError(f"the formulas don't know {unknown}, which isn't quantised")
     return found
 
 
@@ -166,14 +107,14 @@ def _is_tied(name: str) -> bool:
     return name.startswith("Gemma")
 
 
-def _count_layers(config: _Config) -> int:
+def _count_layers(config: ConfigFields) -> int:
     count = config.number("num_hidden_layers")
     if count > MAX_LAYERS:
-        raise _NotCoveredError(f"it has more than {MAX_LAYERS} layers")
+        raise NotCoveredError(f"it has more than {MAX_LAYERS} layers")
     return count
 
 
-def _build_plain(config: _Config, *, has_bias: bool = False) -> tuple[Layer, ...]:
+def _build_plain(config: ConfigFields, *, has_bias: bool = False) -> tuple[Layer, ...]:
     """Attention and a feed-forward layer, or experts, in every layer."""
     return tuple(
         Layer(mixer=mixer, mlp=_build_mlp(config, number))
@@ -181,11 +122,11 @@ def _build_plain(config: _Config, *, has_bias: bool = False) -> tuple[Layer, ...
     )
 
 
-def _build_biased(config: _Config) -> tuple[Layer, ...]:
+def _build_biased(config: ConfigFields) -> tuple[Layer, ...]:
     return _build_plain(config, has_bias=True)
 
 
-def _build_attention(config: _Config, *, has_bias: bool) -> list[Attention]:
+def _build_attention(config: ConfigFields, *, has_bias: bool) -> list[Attention]:
     heads, count = config.number("num_attention_heads"), _count_layers(config)
     size = config.first("head_dim", default=max(1, config.number("hidden_size") // heads))
     one = Attention(
@@ -218,7 +159,7 @@ def _with_reach(one: Attention, *, window: int | None = None, chunk: int | None 
     )
 
 
-def _list_kinds(config: _Config, count: int) -> list[str]:
+def _list_kinds(config: ConfigFields, count: int) -> list[str]:
     """What each layer looks back on, by whichever field of the class says it."""
     kinds = list(config.texts("layer_types"))
     if not kinds and config.has("sliding_window_pattern"):
@@ -239,11 +180,11 @@ def _list_kinds(config: _Config, count: int) -> list[str]:
             kinds = ["full_attention"] * count
     unknown = sorted(set(kinds) - {"full_attention", "sliding_attention", "chunked_attention"})
     if unknown or len(kinds) != count:
-        raise _NotCoveredError(f"layer_types has {unknown[0]}" if unknown else "layer_types isn't one for each layer")
+        raise NotCoveredError(f"layer_types has {unknown[0]}" if unknown else "layer_types isn't one for each layer")
     return kinds
 
 
-def _build_mlp(config: _Config, number: int) -> Mlp | Experts:
+def _build_mlp(config: ConfigFields, number: int) -> Mlp | Experts:
     """The feed-forward part of a layer."""
     experts = config.first("num_local_experts", "n_routed_experts", "num_experts", default=0, least=0)
     first_dense = config.number("first_k_dense_replace", 0, least=0)
@@ -260,16 +201,16 @@ def _build_mlp(config: _Config, number: int) -> Mlp | Experts:
     return Experts(count=experts, width=own, shared_width=shared, has_bias=config.text("model_type") == "gpt_oss")
 
 
-def _list_dense(config: _Config) -> Sequence[object]:
+def _list_dense(config: ConfigFields) -> Sequence[object]:
     value = config.fields.get("mlp_only_layers")
     if value is None:
         return ()
     if not isinstance(value, list) or not all(type(one) is int for one in value):
-        raise _NotCoveredError("mlp_only_layers isn't a list of numbers")
+        raise NotCoveredError("mlp_only_layers isn't a list of numbers")
     return value
 
 
-def _build_latent(config: _Config) -> tuple[Layer, ...]:
+def _build_latent(config: ConfigFields) -> tuple[Layer, ...]:
     """Multi-head latent attention, as DeepSeek V2 and V3 have it."""
     mixer = LatentAttention(
         heads=config.number("num_attention_heads"),
@@ -282,7 +223,7 @@ def _build_latent(config: _Config) -> tuple[Layer, ...]:
     return tuple(Layer(mixer=mixer, mlp=_build_mlp(config, number)) for number in range(_count_layers(config)))
 
 
-def _build_delta(config: _Config) -> tuple[Layer, ...]:
+def _build_delta(config: ConfigFields) -> tuple[Layer, ...]:
     """Gated delta nets with attention in between, as Qwen3-Next and later have them."""
     count = _count_layers(config)
     every = config.number("full_attention_interval", 4)
@@ -290,7 +231,7 @@ def _build_delta(config: _Config) -> tuple[Layer, ...]:
         "linear_attention" if (at + 1) % every else "full_attention" for at in range(count)
     ]
     if len(kinds) != count or set(kinds) - {"linear_attention", "full_attention"}:
-        raise _NotCoveredError("layer_types isn't full_attention or linear_attention for each layer")
+        raise NotCoveredError("layer_types isn't full_attention or linear_attention for each layer")
     heads = config.number("num_attention_heads")
     size = config.number("head_dim")
     full: Mixer = Attention(
@@ -313,11 +254,11 @@ def _build_delta(config: _Config) -> tuple[Layer, ...]:
     )
 
 
-def _build_nemotron(config: _Config) -> tuple[Layer, ...]:
+def _build_nemotron(config: ConfigFields) -> tuple[Layer, ...]:
     """One thing in each layer, by its letter: Mamba, attention, a feed-forward part or experts."""
     pattern = config.text("hybrid_override_pattern")
     if len(pattern) != _count_layers(config) or set(pattern) - set("M*-E"):
-        raise _NotCoveredError("hybrid_override_pattern isn't M, *, - or E for each layer")
+        raise NotCoveredError("hybrid_override_pattern isn't M, *, - or E for each layer")
     heads = config.number("num_attention_heads")
     size = config.first("head_dim", "attention_head_dim", default=max(1, config.number("hidden_size") // heads))
     mamba = Mamba(
@@ -344,7 +285,7 @@ def _build_nemotron(config: _Config) -> tuple[Layer, ...]:
     return tuple(built[letter] for letter in pattern)
 
 
-_CLASSES: Final[Mapping[str, Callable[[_Config], tuple[Layer, ...]]]] = {
+_CLASSES: Final[Mapping[str, Callable[[ConfigFields], tuple[Layer, ...]]]] = {
     **dict.fromkeys(
         (
             *("LlamaForCausalLM", "MistralForCausalLM", "Mistral3ForConditionalGeneration", "Phi3ForCausalLM"),
@@ -371,7 +312,7 @@ _CLASSES: Final[Mapping[str, Callable[[_Config], tuple[Layer, ...]]]] = {
 }
 
 
-def _count_vision(config: _Config, hidden: int) -> int:
+def _count_vision(config: ConfigFields, hidden: int) -> int:
     """The parameters of a vision tower: its layers, and what joins it to the decoder.
 
     Source: the vision transformers of the classes above: four square matrices and two of the feed-forward width.
@@ -379,71 +320,7 @@ def _count_vision(config: _Config, hidden: int) -> int:
     width = config.number("hidden_size")
     layers = config.first("num_hidden_layers", "depth")
     if layers > MAX_LAYERS:
-        raise _NotCoveredError(f"its vision tower has more than {MAX_LAYERS} layers")
+        raise NotCoveredError(f"its vision tower has more than {MAX_LAYERS} layers")
     inner = config.number("intermediate_size")
     gated = 3 if config.text("model_type") == "pixtral" else 2
     return layers * (4 * width * width + gated * width * inner) + 2 * width * hidden
-
-
-def _build_quantization(config: _Config) -> Quantization:
-    """The format that the linear layers are in."""
-    method = config.text("quant_method")
-    excluded = tuple(
-        _read_pattern(one)
-        for name in ("modules_to_not_convert", "ignore", "ignored_layers")
-        for one in config.texts(name)
-    )
-    if len(excluded) > MAX_EXCLUDED:
-        raise _NotCoveredError(f"it has more than {MAX_EXCLUDED} names of what isn't quantised")
-    if method == "fp8":
-        return Quantization(format="fp8Block128" if config.has("weight_block_size") else "fp8", excluded=excluded)
-    if method == "mxfp4":
-        return Quantization(format="mxfp4", group=32, experts_only=True, excluded=excluded)
-    if method == "fbgemm_fp8":
-        return Quantization(format="fp8", excluded=excluded)
-    if method in ("gptq", "awq"):
-        if config.number("bits", 4) not in (4, 8):
-            raise _NotCoveredError(f"{method} of {config.number('bits')} bits")
-        if config.number("bits", 4) == 8:
-            return Quantization(format="int8", excluded=excluded)
-        name: WeightFormat = "int4ZeroPoint" if method == "awq" else "int4"
-        return Quantization(format=name, group=config.number("group_size", 128), excluded=excluded)
-    if method == "compressed-tensors":
-        return _build_compressed(config, excluded)
-    if method == "modelopt" and config.text("quant_algo") == "FP8":
-        return Quantization(format="fp8", excluded=excluded)
-    if method == "modelopt" and config.text("quant_algo") == "NVFP4":
-        return Quantization(format="nvfp4", group=16, excluded=excluded)
-    raise _NotCoveredError(f"quant_method {method or 'that has no name'}")
-
-
-def _build_compressed(config: _Config, excluded: tuple[str, ...]) -> Quantization:
-    groups = config.inner("config_groups")
-    if groups is None:
-        return Quantization(format="fp8", excluded=(*excluded, "lm_head"))
-    if len(groups.fields) != 1:
-        raise _NotCoveredError("several groups of layers are quantised each in its own way")
-    (name,) = groups.fields
-    group = groups.inner(name)
-    weights = None if group is None else group.inner("weights")
-    if group is None or weights is None or group.texts("targets") != ("Linear",):
-        raise _NotCoveredError("the quantised layers are named one by one")
-    bits, kind = weights.number("num_bits"), weights.text("type")
-    if bits == 8:
-        floating: WeightFormat = "fp8Block128" if weights.has("block_structure") else "fp8"
-        return Quantization(format=floating if kind == "float" else "int8", excluded=excluded)
-    if bits == 4 and kind == "int":
-        return Quantization(format="int4", group=weights.number("group_size", 128), excluded=excluded)
-    if bits == 4 and kind == "float" and weights.number("group_size", 0, least=0) == 16:
-        return Quantization(format="nvfp4", group=16, excluded=excluded)
-    raise _NotCoveredError(f"weights of {bits} bits of the type {kind or 'that has no name'}")
-
-
-def _read_pattern(text: str) -> str:
-    """A module's name with `*` for anything. Patterns of expressions are read as far as they are `.*` and names."""
-    if not text.startswith("re:"):
-        return text
-    plain = text[3:].removeprefix("^").removesuffix("$").replace(r"\.", ".").replace(".*", "*")
-    if re.fullmatch(r"[A-Za-z0-9_.*]+", plain) is None:
-        raise _NotCoveredError("an expression says which layers aren't quantised")
-    return plain
