@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from fleet import (
+    CONFIG,
     ENVELOPE,
     PLACEMENTS,
     POOL,
@@ -125,6 +126,19 @@ per device with what the engine takes before it, and of the largest device of th
 poolwright: east/chat-70b refused: specs/placements.yaml:9:22: envelope chat-70b@2.3.0 won't start on class \
 interactive-80g: one request needs 136.42 GiB per device with what the engine takes before it, and of the largest \
 device of the class it may take 82.80 GiB
+""",
+    ),
+    # Without it there is no telling what the claim must ask for, and one that asks for nothing may be wrong.
+    "a-config-that-cannot-be-read": (
+        edit(read_small_fleet(), CONFIG, ('"architectures"', "architectures")),
+        UNIT,
+        """\
+models/llama-3.3-70b-fp8/config.json: it isn't JSON: Expecting property name enclosed in double quotes: line 2 column \
+3 (char 4)  [model-unreadable]
+  why  envelope chat-70b@2.3.0 names it, and its price follows from it (poolwright.dev/v1alpha1)
+  fix  take the model's own config.json, or what an engine printed
+poolwright: east/chat-70b refused: models/llama-3.3-70b-fp8/config.json: it isn't JSON: Expecting property name \
+enclosed in double quotes: line 2 column 3 (char 4)
 """,
     ),
     "no-project": (

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from fleet import (
+    CONFIG,
     PLACEMENTS,
     SMALL_FLEET,
     copy_small_fleet,
@@ -260,11 +261,19 @@ def test_an_unknown_cluster() -> None:
     assert run("render", "--check", "--cluster", "north", folder=SMALL_FLEET) == Ran(2, "", UNKNOWN_CLUSTER)
 
 
-def test_wrong_specs_render_nothing(tmp_path: Path) -> None:
-    project = write_files(tmp_path, edit(read_small_fleet(), PLACEMENTS, ("poolName: h100-full", "poolName: h100")))
+WRONG = {
+    "dangling-reference": (PLACEMENTS, "poolName: h100-full", "poolName: h100"),
+    "model-unreadable": (CONFIG, '"architectures"', "architectures"),  # its claims would ask for no memory
+}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_wrong_specs_render_nothing(code: str, tmp_path: Path) -> None:
+    file, before, after = WRONG[code]
+    project = write_files(tmp_path, edit(read_small_fleet(), file, (before, after)))
     ran = run("render", folder=project)
     assert (ran.code, ran.stdout) == (2, "")
-    assert "[dangling-reference]" in ran.stderr
+    assert f"[{code}]" in ran.stderr
     assert not (project / "overlays").exists()
 
 

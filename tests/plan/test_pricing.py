@@ -11,9 +11,10 @@ from fleet import FLEET, Files, edit, list_specs
 from folders import read_files
 from golden import Golden
 from poolwright.admission.from_envelope import parse_profile
+from poolwright.admission.model_files import check_model_files
 from poolwright.files.facts import read_facts
 from poolwright.plan.cluster import build_cluster_plan
-from poolwright.plan.pricing.check import check_configs, check_loads, check_peaks, check_prices
+from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
 from poolwright.plan.pricing.priced import PricedClass, price_placements
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse import parse_specs
@@ -87,7 +88,9 @@ def price(files: Files, cluster: str) -> tuple[PricedClass, ...]:
 
 def say(files: Files) -> str:
     specs = parse_specs(list_specs(files))
-    found = [*check_configs(specs, files), *check_loads(specs), *check_peaks(specs)]
+    if unreadable := list(check_model_files(specs.envelopes, files)):  # then the project isn't loaded
+        return render_text(unreadable)
+    found = [*check_loads(specs), *check_peaks(specs)]
     for cluster in ("east", "lab"):
         found += check_prices(price(files, cluster))
     return render_text(found)

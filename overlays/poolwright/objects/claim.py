@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from poolwright.catalog.closure import ClaimedClass, EnvelopeClosure, UnitClosure
-from poolwright.catalog.device_class import capacity_selector, version_selector
+from poolwright.catalog.device_class import MEMORY, capacity_selector, version_selector
 from poolwright.objects.kubernetes import (
     CLAIM_WAVE,
     ENVELOPE,
@@ -21,7 +21,6 @@ from poolwright.specs.claim_plan import ENGINE_CONTAINER, PlannedRequest, plan_c
 from poolwright.specs.digest import digest_value, short_hex
 from poolwright.specs.pool import CapacityRange
 
-MEMORY: Final = "memory"  # the capacity that drivers publish
 POD_CLAIM: Final = "devices"  # what the pod calls its claim
 _CLAIM: Final = "ResourceClaim"
 _TEMPLATE: Final = "ResourceClaimTemplate"

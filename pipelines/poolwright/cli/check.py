@@ -49,11 +49,11 @@ def run_check(project: str, report: ReportFormat) -> int:
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory]) -> list[Finding]:
     """What envelopes cost on the devices of each cluster whose planned nodes are sound."""
     from poolwright.plan.cluster import build_cluster_plan  # here: what reads selectors takes long to load
-    from poolwright.plan.pricing.check import check_configs, check_loads, check_peaks, check_prices
+    from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
     from poolwright.plan.pricing.priced import price_placements
 
     specs, facts = loaded.specs, loaded.facts
-    found = [*check_configs(specs, loaded.named_files), *check_loads(specs), *check_peaks(specs)]
+    found = [*check_loads(specs), *check_peaks(specs)]
     for cluster in specs.project.value.spec.clusters:
         on = resolve_cluster(specs, cluster.name)[0]
         if on is None:

@@ -6,7 +6,7 @@ import getopt
 import sys
 from collections.abc import Mapping, Sequence
 
-from poolwright.admission.claimed import bound_claim, check_start
+from poolwright.admission.claimed import admit_claim
 from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.units import build_closure
@@ -101,9 +101,9 @@ def _closure(root: str, cluster: str, unit: str) -> _Found:
 def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts) -> _Found | None:
     named = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closure = build_closure(specs, cluster, unit, named, facts)
-    if isinstance(closure, UnitClosure) and (refused := list(check_start(specs, closure, named, facts))):
-        raise SpecError(refused)
-    return None if closure is None else (bound_claim(closure, named, facts), named)
+    if isinstance(closure, UnitClosure):
+        closure = admit_claim(specs, closure, named, facts)
+    return None if closure is None else (closure, named)
 
 
 def _build_among_all(root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts) -> _Found:

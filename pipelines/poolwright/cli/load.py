@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from poolwright.admission.claimed import bound_claim
+from poolwright.admission.model_files import check_model_files
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure, list_named_files
 from poolwright.catalog.facts import Facts
@@ -49,6 +50,8 @@ def load_project(root: str) -> LoadedProject:
     specs = parse_specs(read_specs(root))
     files = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closures = build_closures(specs, files, facts)
+    if unreadable := list(check_model_files(specs.envelopes, files)):
+        raise SpecError(unreadable)
     customs = read_customs(root, [unit_name(closure) for closure in closures if isinstance(closure, UnitClosure)])
     digests = {unit: custom.digest for unit, custom in customs.items()}
     closures = tuple(bound_claim(closure, files, facts) for closure in closures)

@@ -10,43 +10,67 @@ import msgspec
 from poolwright.admission.architecture import Unsupported
 from poolwright.admission.bound import bound_memory
 from poolwright.admission.deployment import Deployment, DeviceMemory
-from poolwright.admission.from_envelope import build_deployment, parse_profile
-from poolwright.admission.parse_config import parse_config
+from poolwright.admission.model_files import check_model_files, parse_deployment
 from poolwright.admission.price import GIB, Constants, choose_constants, price
-from poolwright.catalog.closure import Closure, UnitClosure
+from poolwright.catalog.closure import ClaimedClass, Closure, UnitClosure
+from poolwright.catalog.device_class import MEMORY
 from poolwright.catalog.facts import Facts
 from poolwright.specs.envelope import EnvelopeSpec
-from poolwright.specs.finding import Finding
+from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.model import QuantityText
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
 
-MEMORY: Final = "memory"  # the capacity that drivers publish
 _ANY: Final = DeviceMemory(name="any", total_bytes=80 * GIB)
-
-
 C = TypeVar("C", bound=Closure)
 
 
 def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
     """The closure; a unit's claim asks for as much memory as its envelope costs on each device.
 
-    files: those that the envelope names, by path. One that can't be read bounds nothing here: `check` says so.
+    files: those that the envelope names, by path. One that can't be read bounds nothing: check_model_files says so.
     A class whose driver publishes no memory, and an envelope without a price, have no bound.
     """
-    if not isinstance(closure, UnitClosure):
-        return closure
     drivers = list_memory_drivers(facts)
-    if not any(way.device_class.driver in drivers for way in closure.alternatives):
+    if not isinstance(closure, UnitClosure) or all(
+        way.device_class.driver not in drivers for way in closure.alternatives
+    ):
         return closure
-    bound = bound_envelope(closure.envelope.spec, files, facts, version=closure.image.version)
-    if bound is None:
+    try:
+        built = _build(closure.envelope.spec, files, facts, version=closure.image.version)
+    except ValueError:
         return closure
-    ways = (
+    return msgspec.structs.replace(closure, alternatives=_bound_classes(closure, built, drivers))
+
+
+def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], facts: Facts) -> UnitClosure:
+    """`bound_claim` of a unit whose engine can start.
+
+    specs:  among them the unit's placement, pool and envelope.
+    Raises: SpecError if one of the files can't be read, or there is a class on which the engine can't start, whichever
+            of its devices it gets. A class that doesn't say what its devices' memory is below isn't judged: what
+            devices there are isn't known here. `check` knows, and says more.
+    """
+    try:
+        built = _build(closure.envelope.spec, files, facts, version=closure.image.version)
+    except ValueError:
+        named = f"{closure.envelope.name}@{closure.envelope.version}"
+        mine = [one for one in specs.envelopes if one.value.identity == named]
+        raise SpecError(list(check_model_files(mine, files))) from None
+    if built is not None and (refused := list(_check_start(specs, closure, *built))):
+        raise SpecError(refused)
+    drivers = list_memory_drivers(facts)
+    return msgspec.structs.replace(closure, alternatives=_bound_classes(closure, built, drivers))
+
+
+def _bound_classes(
+    closure: UnitClosure, built: tuple[Deployment, Constants] | None, drivers: frozenset[str]
+) -> tuple[ClaimedClass, ...]:
+    bound = None if built is None else _find_bound(*built)
+    return tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives
     )
-    return msgspec.structs.replace(closure, alternatives=tuple(ways))
 
 
 def list_memory_drivers(facts: Facts) -> frozenset[str]:
@@ -54,33 +78,33 @@ def list_memory_drivers(facts: Facts) -> frozenset[str]:
     return frozenset(fact.driver for fact in facts.device_capacities if fact.name == MEMORY)
 
 
-def check_start(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], facts: Facts) -> Iterator[Finding]:
-    """Classes on which a unit's engine can't start, whichever of their devices it gets.
-
-    specs: among them the unit's placement and pool. A class that doesn't say what its devices' memory is below isn't
-    judged: what devices there are isn't known here. `check` knows, and says more.
-    """
-    known = {one.name: one for pool in specs.pools for one in pool.value.spec.device_classes}
-    placements = [one for one in specs.placements if one.value.metadata.name == closure.unit]
+def _check_start(specs: Specs, closure: UnitClosure, deployment: Deployment, constants: Constants) -> Iterator[Finding]:
+    pool, unit = closure.pool.name, closure.unit
+    known = {
+        one.name: one.capacity.get(MEMORY)
+        for spec in specs.pools
+        if spec.value.metadata.name == pool
+        for one in spec.value.spec.device_classes
+    }
+    (placement,) = (
+        one for one in specs.placements if (one.value.metadata.name, one.value.spec.pool_name) == (unit, pool)
+    )
     for index, way in enumerate(closure.alternatives):
-        bounds = known[way.device_class.name].capacity.get(MEMORY) if way.device_class.name in known else None
-        if bounds is None or bounds.below is None or not placements:
+        bounds = known.get(way.device_class.name)
+        if bounds is None or bounds.below is None:
             continue
         largest = DeviceMemory(name=way.device_class.name, total_bytes=bounds.below.quantity.bytes)
-        needed = _find_excess(closure, files, facts, largest)
+        needed = _find_excess(deployment, constants, largest)
         if needed is not None:
-            yield _refuse(closure, placements[0].place("spec", "deviceClassNames", index), largest, needed)
+            yield _refuse(closure, placement.place("spec", "deviceClassNames", index), largest, needed)
 
 
-def _find_excess(
-    closure: UnitClosure, files: Mapping[str, bytes], facts: Facts, device: DeviceMemory
-) -> tuple[int, int] | None:
+def _find_excess(deployment: Deployment, constants: Constants, device: DeviceMemory) -> tuple[int, int] | None:
     """What one rank needs to start and what the engine may take of a device, if that is surely too little."""
-    built = _build(closure.envelope.spec, files, facts, version=closure.image.version)
-    found = price(built[0], device, built[1]) if built is not None and built[0].profile is None else None
-    if built is None or found is None or isinstance(found, Unsupported):
+    found = price(deployment, device, constants) if deployment.profile is None else None
+    if found is None or isinstance(found, Unsupported):
         return None
-    one = found.cache.count_bytes(built[0].load.context_tokens)
+    one = found.cache.count_bytes(deployment.load.context_tokens)
     if one - found.kv_budget_bytes <= found.band_bytes:
         return None
     # Of amounts that weren't fitted on this version, weights alone are sure.
@@ -106,11 +130,15 @@ def _refuse(closure: UnitClosure, place: Place, device: DeviceMemory, amounts: t
 def bound_envelope(
     spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts, *, version: str
 ) -> QuantityText | None:
-    """The memory that drivers must publish of each device of an envelope; None: it has no price."""
+    """The memory that drivers must publish of each device of an envelope; None: it has no price.
+
+    Raises: ValueError if a file can't be read.
+    """
     built = _build(spec, files, facts, version=version)
-    if built is None:
-        return None
-    deployment, constants = built
+    return None if built is None else _find_bound(*built)
+
+
+def _find_bound(deployment: Deployment, constants: Constants) -> QuantityText | None:
     profile = deployment.profile
     device = _ANY if profile is None else DeviceMemory(name="measured", total_bytes=profile.device_bytes)
     found = price(deployment, device, constants)
@@ -123,14 +151,7 @@ def bound_envelope(
 def _build(
     spec: EnvelopeSpec, files: Mapping[str, bytes], facts: Facts, *, version: str
 ) -> tuple[Deployment, Constants] | None:
-    measured = spec.model.measured_profile
-    try:
-        architecture = parse_config(files[spec.model.config_path])
-        profile = None if measured is None else parse_profile(files[measured], measured)
-    except ValueError:
-        return None
+    """None: it has no price. Raises: ValueError if a file can't be read."""
     constants = choose_constants(facts.engine_memory, spec.engine.type, version)
-    if isinstance(architecture, Unsupported) or constants is None:
-        return None
-    deployment = build_deployment(spec, architecture, version=version, profile=profile)
-    return None if isinstance(deployment, Unsupported) else (deployment, constants)
+    deployment = parse_deployment(spec, files, version=version)
+    return None if isinstance(deployment, Unsupported) or constants is None else (deployment, constants)

@@ -9,6 +9,7 @@ from poolwright.catalog.qualified_name import split_name
 from poolwright.specs.model import Model
 from poolwright.specs.pool import AttributeValue, CapacityRange, DeviceClassSpec, Tier, VersionRangeOfAttribute
 
+MEMORY: Final = "memory"  # the capacity that drivers publish of a device's memory
 # Words that CEL reserves: they can't stand after a dot.
 _RESERVED: Final = frozenset(
     (

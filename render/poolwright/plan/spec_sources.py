@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from poolwright.admission.claimed import MEMORY, bound_envelope, list_memory_drivers
+from poolwright.admission.claimed import bound_envelope, list_memory_drivers
 from poolwright.allocation.reasons.clauses import split_clauses
 from poolwright.catalog.closure import list_named_files
 from poolwright.catalog.device_class import (
+    MEMORY,
     attribute_selector,
     capacity_selector,
     version_range_selector,

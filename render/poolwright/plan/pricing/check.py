@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from poolwright.admission.deployment import Profile
-from poolwright.admission.from_envelope import parse_profile
-from poolwright.admission.parse_config import parse_config
 from poolwright.admission.report.words import say_band, say_mends
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.finding import Finding, Severity
@@ -30,33 +27,6 @@ def check_loads(specs: Specs) -> Iterator[Finding]:
                 rule=RULE,
                 fix="write load.concurrency: the requests that one replica carries at once",
             )
-
-
-def check_configs(specs: Specs, files: Mapping[str, bytes]) -> Iterator[Finding]:
-    """Files of models that can't be read, each once."""
-    said: set[str] = set()
-    for envelope in specs.envelopes:
-        model = envelope.value.spec.model
-        for path, parse in ((model.config_path, parse_config), (model.measured_profile, _parse_profile)):
-            if path is None or path in said:
-                continue
-            said.add(path)
-            try:
-                parse(files[path])
-            except ValueError as error:
-                yield Finding(
-                    code="model-unreadable",
-                    severity="error",
-                    place=Place(path),
-                    what=f"{error}",
-                    why=f"envelope {envelope.value.identity} names it, and its price follows from it",
-                    rule=RULE,
-                    fix="take the model's own config.json, or what an engine printed",
-                )
-
-
-def _parse_profile(text: bytes) -> Profile:
-    return parse_profile(text, "")
 
 
 def check_peaks(specs: Specs) -> Iterator[Finding]:

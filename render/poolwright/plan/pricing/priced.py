@@ -8,23 +8,19 @@ from dataclasses import dataclass
 from poolwright.admission.admit import Admission, admit
 from poolwright.admission.architecture import Unsupported
 from poolwright.admission.deployment import Deployment, DeviceMemory
-from poolwright.admission.from_envelope import build_deployment, parse_profile
 from poolwright.admission.mends import Mend, find_mends
-from poolwright.admission.parse_config import parse_config
+from poolwright.admission.model_files import parse_deployment
 from poolwright.admission.price import Constants, choose_constants
 from poolwright.admission.report.words import say_refusal
 from poolwright.allocation.features import Features
 from poolwright.allocation.selectors.cache import SelectorCache
-from poolwright.catalog.device_class import DeviceClass, build_device_class
+from poolwright.catalog.device_class import MEMORY, DeviceClass, build_device_class
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.resource_slice import Device, ResourceSlice
 from poolwright.specs.claim_plan import devices_per_replica
-from poolwright.specs.envelope import EnvelopeSpec
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import ResolvedPlacement, resolve_placement
-
-_MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +68,7 @@ def price_placements(
     """The placements on a cluster's pools, in the order of their files, each with its classes in its own order.
 
     slices: of the cluster, captured and planned; of a class without a device among them nothing is said.
-    files:  those that envelopes name, by path.
+    files:  those that envelopes name, by path; check_model_files finds nothing wrong with them.
     Specs are of a whole project, whose references all lead somewhere. An envelope whose declared load has no upper
     bound isn't priced.
     """
@@ -118,7 +114,7 @@ class _Market:
 
 
 def _find_memory(device: Device) -> int | None:
-    capacity = device.capacity.get((device.driver, _MEMORY))
+    capacity = device.capacity.get((device.driver, MEMORY))
     return None if capacity is None or capacity.value is None else capacity.value.bytes
 
 
@@ -132,10 +128,7 @@ def _price(
 ) -> Iterator[PricedClass]:
     spec, name = resolved.envelope.value.spec, resolved.placement.value.metadata.name
     constants = choose_constants(facts.engine_memory, spec.engine.type, resolved.image.version)
-    try:
-        deployment = _build(spec, resolved.image.version, files)
-    except ValueError:
-        return  # check_configs says so
+    deployment = parse_deployment(spec, files, version=resolved.image.version)
     for index, device_class in enumerate(resolved.device_classes):
         built = build_device_class(device_class)
         device = market.find_smallest(built)
@@ -191,12 +184,3 @@ def _list_others(
         device = None if device_class.name in named else market.find_smallest(build_device_class(device_class))
         if device is not None and admit(deployment, device, constants).word == "admitted":
             yield device_class.name
-
-
-def _build(spec: EnvelopeSpec, version: str, files: Mapping[str, bytes]) -> Deployment | Unsupported:
-    measured = spec.model.measured_profile
-    architecture = parse_config(files[spec.model.config_path])
-    profile = None if measured is None else parse_profile(files[measured], measured)
-    if isinstance(architecture, Unsupported):
-        return architecture
-    return build_deployment(spec, architecture, version=version, profile=profile)
