@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -17,6 +18,7 @@ from fleet import (
     Files,
     edit,
     load_closures,
+    read_fleet,
     read_small_fleet,
     render_small_tree,
 )
@@ -102,6 +104,20 @@ inventory/east.yaml: there is no object in it  [inventory-empty]
 def test_check(name: str, tmp_path: Path) -> None:
     files, expected = CASES[name]
     assert run("check", folder=write_files(tmp_path, files)) == expected
+
+
+def test_what_planned_nodes_are_wrong_about_hides_nothing_else(tmp_path: Path) -> None:
+    """Prices alone need the devices that a cluster will have."""
+    files = edit(read_fleet(), "specs/pools/lab-full.yaml", ("h100-sxm5-80gb", "h100-sxm9-80gb"))
+    files = edit(files, "specs/envelopes/rag-8b/1.1.0.yaml", ("concurrency: ", "#concurrency: "))
+    files = {**files, "custom/east/gone/kustomization.yaml": b"kind: Component"}
+    ran = run("check", folder=write_files(tmp_path, files))
+    assert ran.code == 1
+    assert sorted(re.findall(r"\[([a-z-]+)\]$", ran.stdout, re.MULTILINE)) == [
+        "custom-unused",
+        "hardware-unknown",
+        "unbounded-load",
+    ]
 
 
 @pytest.mark.parametrize("report", FORMATS)

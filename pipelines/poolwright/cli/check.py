@@ -31,9 +31,8 @@ def run_check(project: str, report: ReportFormat) -> int:
         inventories = read_inventories(loaded)
         warnings = check_stacks(loaded.specs, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
-        if any(one.severity == "error" for one in devices):  # what clusters will have isn't known
-            raise SpecError([*devices, *warnings])
-        prices = _check_prices(loaded, inventories)
+        is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
+        prices = _check_prices(loaded, inventories, is_sound=is_sound)
         findings = sort_findings([*devices, *warnings, *prices, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
@@ -46,22 +45,20 @@ def run_check(project: str, report: ReportFormat) -> int:
     return code
 
 
-def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory]) -> list[Finding]:
-    """What envelopes cost on the devices of each cluster whose planned nodes are sound."""
-    from poolwright.plan.cluster import build_cluster_plan  # here: what reads selectors takes long to load
+def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
+    """What envelopes and placements say of loads; if planned nodes are sound, what they cost on each cluster too."""
+    from poolwright.plan.cluster import build_device_kinds  # here: what reads selectors takes long to load
     from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
     from poolwright.plan.pricing.priced import price_placements
 
     specs, facts = loaded.specs, loaded.facts
     found = [*check_loads(specs), *check_peaks(specs)]
-    for cluster in specs.project.value.spec.clusters:
+    for cluster in specs.project.value.spec.clusters if is_sound else ():
         on = resolve_cluster(specs, cluster.name)[0]
         if on is None:
             continue
-        plan = build_cluster_plan(specs, on, inventories.get(cluster.name), facts)
-        found += check_prices(
-            price_placements(specs, cluster.name, plan.slices, plan.features, loaded.named_files, facts)
-        )
+        slices, features = build_device_kinds(specs, on, inventories.get(cluster.name), facts)
+        found += check_prices(price_placements(specs, cluster.name, slices, features, loaded.named_files, facts))
     return found
 
 

@@ -52,27 +52,21 @@ def build_cluster_plan(
     specs: of a whole project, whose references all lead somewhere and whose planned nodes are sound.
     files: those that envelopes name, by path; without them nothing is said of where the memory of claims comes from.
     """
-    stack = on.stack.value
-    served = check_kubernetes(on.stack, facts)[0]
-    if served is None:
-        raise AssertionError(f"{on.cluster.name}: check_kubernetes says so")
-    minor = served.minor
-    gates = facts.effective_gates(minor, stack.spec.kubernetes.feature_gates)
-    pools = [pool for pool in specs.pools if pool.value.spec.cluster_name == on.cluster.name]
+    minor, gates = _find_gates(on, facts)
+    pools = _list_pools(specs, on)
     planned = [
         Node(name=name, labels={ZONE_LABEL: entry.zone})
         for pool in pools
         for entry in pool.value.spec.planned_nodes
         for name in list_planned_names(entry)
     ]
-    slices = [one for pool in pools for one in build_planned_slices(pool.value, stack, facts)]
     return ClusterPlan(
         name=on.cluster.name,
         minor=minor,
         gates=gates,
         features=build_features(minor, gates),
         nodes=(*(inventory.nodes if inventory else ()), *planned),
-        slices=(*(inventory.slices if inventory else ()), *slices),
+        slices=_list_slices(pools, on, inventory, facts),
         peaks=_list_peaks(specs, {pool.value.identity for pool in pools}),
         planned_nodes=len(planned),
         envelopes=_list_envelopes(specs, {pool.value.identity for pool in pools}),
@@ -81,6 +75,38 @@ def build_cluster_plan(
         tolerances=tuple(list_tolerances(specs, on.cluster.name)),
         sources=build_sources(specs, on.cluster.name, inventory, facts, files),
     )
+
+
+def build_device_kinds(
+    specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts
+) -> tuple[tuple[ResourceSlice, ...], Features]:
+    """What is enough to price by: slices as in the plan, but of the nodes of a planned entry, which are alike, one."""
+    slices = _list_slices(_list_pools(specs, on), on, inventory, facts, max_nodes=1)
+    return slices, build_features(*_find_gates(on, facts))
+
+
+def _list_pools(specs: Specs, on: ResolvedCluster) -> list[Spec[Pool]]:
+    return [pool for pool in specs.pools if pool.value.spec.cluster_name == on.cluster.name]
+
+
+def _list_slices(
+    pools: Sequence[Spec[Pool]],
+    on: ResolvedCluster,
+    inventory: Inventory | None,
+    facts: Facts,
+    max_nodes: int | None = None,
+) -> tuple[ResourceSlice, ...]:
+    stack = on.stack.value
+    planned = [one for pool in pools for one in build_planned_slices(pool.value, stack, facts, max_nodes=max_nodes)]
+    return (*(inventory.slices if inventory else ()), *planned)
+
+
+def _find_gates(on: ResolvedCluster, facts: Facts) -> tuple[str, Mapping[str, bool]]:
+    """The cluster's minor release, and every gate of it as the stack sets it."""
+    served = check_kubernetes(on.stack, facts)[0]
+    if served is None:
+        raise AssertionError(f"{on.cluster.name}: check_kubernetes says so")
+    return served.minor, facts.effective_gates(served.minor, on.stack.value.spec.kubernetes.feature_gates)
 
 
 def _list_peaks(specs: Specs, pools: set[str]) -> dict[tuple[str, str], Peak]:
