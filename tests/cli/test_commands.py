@@ -187,7 +187,7 @@ specs/placements/lab-alpha.yaml:8:22: warning: envelope guard-1b7@1.0.0 has no p
 several pods share a device, and an engine takes its share of all of it  [price-unsupported]
   at   spec.deviceClassNames[0]
   why  the price of one rank on the smallest device of the class (poolwright.dev/v1alpha1)
-  fix  measure it, and name the figures as model.measuredProfile
+  fix  place it on a class whose devices are one pod's alone
 ok: 3 clusters, 2 stacks, 4 pools, 9 envelope versions, 11 placements
 """
 CLOSED = "poolwright: stdout: it is closed\n"

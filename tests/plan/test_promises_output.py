@@ -122,6 +122,16 @@ def test_the_example_keeps_its_promises() -> None:
     ]
 
 
+def test_what_has_no_price_for_want_of_a_device_says_so(tmp_path: Path) -> None:
+    """The devices of the planned node are too large for the class."""
+    project = edit_fleet(tmp_path, (("specs/pools/lab-full.yaml", "h100-sxm5-80gb", "h200-sxm-141gb"),))
+    ran = run("plan", "--project", project, "--cluster", "lab", folder=ROOT)
+    said = "    price: none: no known device of its classes says what memory it has"
+    assert (ran.code, ran.stdout.splitlines().count(said)) == (1, 1)
+    assert ran.stdout.splitlines()[1].startswith("  chat/chat-70b ")
+    assert run("plan", "--cluster", "lab", folder=FLEET).stdout.count("price: none") == 0
+
+
 def test_a_cluster_that_runs_counts_what_others_have_not_got_yet(tmp_path: Path) -> None:
     """A notebook's device was asked for of another class. Promises are about a cluster that starts empty."""
     project = edit_fleet(tmp_path, CASES["no-room-for-the-surge"][0])

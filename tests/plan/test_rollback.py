@@ -47,7 +47,7 @@ def test_an_experiment_loses_its_devices() -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[2:7] == [
-        "    price: unsupported: needs a measured profile on h200-share-alpha: several pods share a device, and an "
+        "    price: unsupported on h200-share-alpha: several pods share a device, and an "
         "engine takes its share of all of it",
         "  without the alpha gates ConsumableShares of dra-driver-nvidia-gpu: at least 1 replica without devices, "
         "whatever the order",

@@ -39,7 +39,7 @@ class ClusterAnswer:
     growth: Growth | None = None  # what was added to the demand, and what that changes
     clearings: tuple[Clearing, ...] = ()  # what would clear each shortfall
     room: tuple[Room, ...] = ()  # for more replicas, if it was asked for
-    prices: tuple[PricedClass, ...] = ()  # of each placement on each of its classes
+    prices: tuple[PricedClass, ...] | None = None  # of each placement on each of its classes; None: not of what runs
     findings: tuple[Finding, ...] = ()  # what is less than specs promise, sorted
     slots: tuple[Slot, ...] = ()
     mends: Mends = field(default_factory=Mends)

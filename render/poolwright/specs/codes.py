@@ -383,7 +383,7 @@ CODES: Final[dict[str, str]] = {
     ),
     "price-unsupported": (
         "An envelope has no price: its model, engine or options aren't among those that the formulas cover. What the "
-        "engine printed, as model.measuredProfile, is one."
+        "engine printed, as model.measuredProfile, is one. On devices that several pods share nothing has a price."
     ),
     "project-missing": ("No poolwright.yaml in the folder or any above it."),
     "project-too-large": (

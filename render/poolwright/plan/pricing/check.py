@@ -102,6 +102,8 @@ def _build(one: PricedClass, code: str, severity: Severity, verb: str) -> Findin
     ways = [say_mends(one.mends)] if one.mends else []
     ways += [f"class {' or '.join(one.other_classes)}"] if one.other_classes else []
     measure = "measure it, and name the figures as model.measuredProfile"
+    if one.device.is_shared:  # what is measured depends on the others
+        measure = "place it on a class whose devices are one pod's alone"
     fix = "; ".join(ways) or (measure if severity == "warning" else "a smaller load, a larger class, or more devices")
     band = say_band(one.admission.price, one.admission.refusals[0]) if one.admission.refusals else ""
     return Finding(

@@ -17,15 +17,23 @@ _Json = dict[str, object]
 
 def list_prices(answer: ClusterAnswer, workload: str) -> Iterator[str]:
     """A line for each class on which a workload isn't admitted, or one for all on which it is."""
-    priced = [one for one in answer.prices if one.workload == workload]
+    priced = _find_prices(answer, workload)
+    if not priced and answer.prices is not None and workload in answer.cluster.envelopes:
+        yield "price: none: no known device of its classes says what memory it has"
     admitted = [one for one in priced if one.admission.word == "admitted"]
     if admitted:
         yield f"price: admitted on {', '.join(map(_say_admitted, admitted))}; {_say_footprint(admitted[0].footprint)}"
     for one in priced:
         if one.admission.word != "admitted":
-            yield f"price: {WORDS[one.admission.word]} on {one.class_name}: {one.reason}"
+            is_unlike = one.device.is_shared and one.admission.word == "unsupported"  # measuring it gives it no price
+            word = "unsupported" if is_unlike else WORDS[one.admission.word]
+            yield f"price: {word} on {one.class_name}: {one.reason}"
             if one.mends:
                 yield f"  {say_mends(one.mends)}"
+
+
+def _find_prices(answer: ClusterAnswer, workload: str) -> list[PricedClass]:
+    return [one for one in answer.prices or () if one.workload == workload]
 
 
 def _say_footprint(one: Footprint) -> str:
@@ -64,8 +72,7 @@ def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
                 "kvBudgetBytes": None if one.admission.price is None else one.admission.price.kv_budget_bytes,
                 "maxConcurrency": one.admission.max_concurrency,
             }
-            for one in answer.prices
-            if one.workload == workload
+            for one in _find_prices(answer, workload)
         ]
     }
 
