@@ -315,6 +315,15 @@ QUANTIZATIONS: dict[str, tuple[dict[str, Any], Quantization | str]] = {
         Quantization(format="nvfp4", group=16, excluded=("lm_head",)),
     ),
     "compressed-otherwise": (compress(num_bits=2, type="int"), "weights of 2 bits of the type int"),
+    # Priced as if quantised, a checkpoint that is only pruned would be half as large as it is.
+    "pruned-and-not-quantised": (
+        {"quant_method": "compressed-tensors", "format": "dense", "sparsity_config": {"format": "dense"}},
+        "it doesn't say which layers are quantised, and how",
+    ),
+    "a-format-and-no-layers": (
+        {"quant_method": "compressed-tensors", "format": "float-quantized"},
+        "it doesn't say which layers are quantised, and how",
+    ),
     "groups-of-layers": (
         {"quant_method": "compressed-tensors", "config_groups": {"group_0": {}, "group_1": {}}},
         "several groups of layers are quantised each in its own way",

@@ -46,6 +46,8 @@ def build_quantization(config: ConfigFields) -> Quantization:
 def _build_compressed(config: ConfigFields, excluded: tuple[str, ...]) -> Quantization:
     groups = config.inner("config_groups")
     if groups is None:
+        if "format" in config.fields or "sparsity_config" in config.fields:  # a pruned one has whole weights
+            raise NotCoveredError("it doesn't say which layers are quantised, and how")
         return Quantization(format="fp8", excluded=(*excluded, "lm_head"))
     if len(groups.fields) != 1:
         raise NotCoveredError("several groups of layers are quantised each in its own way")
