@@ -15,6 +15,7 @@ from poolwright.admission.model_files import check_model_files
 from poolwright.files.facts import read_facts
 from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
+from poolwright.plan.pricing.market import Market
 from poolwright.plan.pricing.priced import PricedClass, price_placements
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse import parse_specs
@@ -83,7 +84,7 @@ def price(files: Files, cluster: str) -> tuple[PricedClass, ...]:
     on = resolve_cluster(specs, cluster)[0]
     assert on is not None
     plan = build_cluster_plan(specs, on, None, FACTS)
-    return price_placements(specs, cluster, plan.slices, plan.features, files, FACTS)
+    return price_placements(specs, cluster, Market(plan.slices, plan.features), files, FACTS)
 
 
 def say(files: Files) -> str:

@@ -46,10 +46,12 @@ def run_check(project: str, report: ReportFormat) -> int:
 
 
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
-    """What envelopes and placements say of loads; if planned nodes are sound, what they cost on each cluster too."""
+    """What envelopes and placements say of loads; if planned nodes are sound, what they cost and take too."""
     from poolwright.plan.cluster import build_device_kinds  # here: what reads selectors takes long to load
     from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
-    from poolwright.plan.pricing.priced import price_placements
+    from poolwright.plan.pricing.crowded import check_crowding
+    from poolwright.plan.pricing.market import Market
+    from poolwright.plan.pricing.priced import list_refused, price_placements
 
     specs, facts = loaded.specs, loaded.facts
     found = [*check_loads(specs), *check_peaks(specs)]
@@ -57,8 +59,11 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
         on = resolve_cluster(specs, cluster.name)[0]
         if on is None:
             continue
-        slices, features = build_device_kinds(specs, on, inventories.get(cluster.name), facts)
-        found += check_prices(price_placements(specs, cluster.name, slices, features, loaded.named_files, facts))
+        kinds = build_device_kinds(specs, on, inventories.get(cluster.name), facts)
+        market = Market(kinds.slices, kinds.features)
+        priced = price_placements(specs, cluster.name, market, loaded.named_files, facts)
+        found += check_prices(priced)
+        found += check_crowding(specs, cluster.name, kinds, market, list_refused(priced))
     return found
 
 

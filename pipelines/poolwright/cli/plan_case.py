@@ -17,6 +17,7 @@ from poolwright.files.project import find_project
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand
 from poolwright.plan.from_objects import build_demand
+from poolwright.plan.pricing.market import Market
 from poolwright.plan.pricing.priced import PricedClass, price_placements
 from poolwright.plan.what_if.additions import Target
 from poolwright.plan.what_if.class_choices import ClassChoice, list_class_choices
@@ -53,9 +54,8 @@ class PlanCase:
     def list_prices(self) -> tuple[PricedClass, ...]:
         """What placements cost on the devices that the cluster has."""
         cluster, loaded = self.cluster, self.loaded
-        return price_placements(
-            loaded.specs, cluster.name, cluster.slices, cluster.features, loaded.named_files, loaded.facts
-        )
+        market = Market(cluster.slices, cluster.features)
+        return price_placements(loaded.specs, cluster.name, market, loaded.named_files, loaded.facts)
 
     def roll_back(self) -> tuple[Rollback, Demand]:
         """The cluster without its alpha gates, and its demand then; what its server refuses then isn't there."""

@@ -77,12 +77,29 @@ def build_cluster_plan(
     )
 
 
-def build_device_kinds(
-    specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts
-) -> tuple[tuple[ResourceSlice, ...], Features]:
-    """What is enough to price by: slices as in the plan, but of the nodes of a planned entry, which are alike, one."""
-    slices = _list_slices(_list_pools(specs, on), on, inventory, facts, max_nodes=1)
-    return slices, build_features(*_find_gates(on, facts))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceKinds:
+    """What is enough to price and to count by: as in the plan, but of a planned entry's nodes, which are alike, one."""
+
+    slices: tuple[ResourceSlice, ...]
+    features: Features
+    copies: Mapping[str, int]  # by planned node: how many there are of it
+    zones: Mapping[str, str]  # by node whose zone is known
+
+
+def build_device_kinds(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> DeviceKinds:
+    """The cluster's kinds of devices. Specs as in `build_cluster_plan`."""
+    pools = _list_pools(specs, on)
+    planned = {
+        list_planned_names(entry)[0]: entry for pool in pools for entry in pool.value.spec.planned_nodes if entry.count
+    }
+    captured = {node.name: node.zone for node in (inventory.nodes if inventory else ()) if node.zone is not None}
+    return DeviceKinds(
+        slices=_list_slices(pools, on, inventory, facts, max_nodes=1),
+        features=build_features(*_find_gates(on, facts)),
+        copies={name: entry.count for name, entry in planned.items()},
+        zones={**captured, **{name: entry.zone for name, entry in planned.items()}},
+    )
 
 
 def _list_pools(specs: Specs, on: ResolvedCluster) -> list[Spec[Pool]]:

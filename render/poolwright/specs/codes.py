@@ -373,6 +373,10 @@ CODES: Final[dict[str, str]] = {
     "planned-limit": (
         "A planned node has more devices than its driver can publish: Kubernetes refuses the whole slice."
     ),
+    "pool-crowded": (
+        "Placements on a pool take more devices than there are, all together at their peak with surge and spare "
+        "replicas, or at minReplicas after a loss that the pool tolerates. It is a count: what it refuses is certain."
+    ),
     "price-close": (
         "What an envelope costs on a class is so close to what its devices have that figures may be wrong either way: "
         "measure it, and name what the engine printed as model.measuredProfile."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from poolwright.admission.admit import Admission, admit
@@ -12,11 +12,9 @@ from poolwright.admission.mends import Mend, find_mends
 from poolwright.admission.model_files import parse_deployment
 from poolwright.admission.price import Constants, choose_constants
 from poolwright.admission.report.words import say_refusal
-from poolwright.allocation.features import Features
-from poolwright.allocation.selectors.cache import SelectorCache
-from poolwright.catalog.device_class import MEMORY, DeviceClass, build_device_class
+from poolwright.catalog.device_class import build_device_class
 from poolwright.catalog.facts import Facts
-from poolwright.catalog.resource_slice import Device, ResourceSlice
+from poolwright.plan.pricing.market import Market
 from poolwright.specs.claim_plan import devices_per_replica
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
@@ -60,19 +58,17 @@ class PricedClass:
 def price_placements(
     specs: Specs,
     cluster: str,
-    slices: Sequence[ResourceSlice],
-    features: Features,
+    market: Market,
     files: Mapping[str, bytes],
     facts: Facts,
 ) -> tuple[PricedClass, ...]:
     """The placements on a cluster's pools, in the order of their files, each with its classes in its own order.
 
-    slices: of the cluster, captured and planned; of a class without a device among them nothing is said.
+    market: of the cluster, captured and planned; of a class without a device in it nothing is said.
     files:  those that envelopes name, by path; check_model_files finds nothing wrong with them.
     Specs are of a whole project, whose references all lead somewhere. An envelope whose declared load has no upper
     bound isn't priced.
     """
-    market = _Market(slices, features)
     found: list[PricedClass] = []
     for placement in specs.placements:
         resolved = resolve_placement(specs, placement)[0]
@@ -81,50 +77,16 @@ def price_placements(
     return tuple(found)
 
 
-class _Market:
-    """The devices of a cluster, by class."""
-
-    def __init__(self, slices: Sequence[ResourceSlice], features: Features) -> None:
-        self._devices = [device for one in slices for device in one.devices]
-        self._selectors = SelectorCache(features)
-        self._known: dict[DeviceClass, DeviceMemory | None] = {}
-
-    def find_smallest(self, device_class: DeviceClass) -> DeviceMemory | None:
-        """The memory of the smallest device that a class lets through; None: there is none, or it says no memory."""
-        if device_class not in self._known:
-            sizes = sorted(
-                (size, _is_partition(device), device.allow_multiple_allocations)
-                for device in self._devices
-                if (size := _find_memory(device)) is not None and self._is_in(device, device_class)
-            )
-            self._known[device_class] = (
-                None
-                if not sizes
-                else DeviceMemory.of_published(
-                    device_class.name,
-                    sizes[0][0],
-                    is_partition=any(is_partition for _, is_partition, _ in sizes),
-                    is_shared=any(is_shared for _, _, is_shared in sizes),
-                )
-            )
-        return self._known[device_class]
-
-    def _is_in(self, device: Device, device_class: DeviceClass) -> bool:
-        return all(self._selectors.matches(text, device) is True for text in device_class.selectors)
-
-
-def _find_memory(device: Device) -> int | None:
-    capacity = device.capacity.get((device.driver, MEMORY))
-    return None if capacity is None or capacity.value is None else capacity.value.bytes
-
-
-def _is_partition(device: Device) -> bool:
-    said = device.attributes.get((device.driver, "type"))
-    return said is not None and said.value == "mig"
+def list_refused(priced: Iterable[PricedClass]) -> frozenset[str]:
+    """Units that each of their priced classes refuses."""
+    words: dict[str, set[str]] = {}
+    for one in priced:
+        words.setdefault(one.unit, set()).add(one.admission.word)
+    return frozenset(unit for unit, found in words.items() if found == {"refused"})
 
 
 def _price(
-    resolved: ResolvedPlacement, market: _Market, files: Mapping[str, bytes], facts: Facts
+    resolved: ResolvedPlacement, market: Market, files: Mapping[str, bytes], facts: Facts
 ) -> Iterator[PricedClass]:
     spec, name = resolved.envelope.value.spec, resolved.placement.value.metadata.name
     constants = choose_constants(facts.engine_memory, spec.engine.type, resolved.image.version)
@@ -176,7 +138,7 @@ def _judge(
 
 
 def _list_others(
-    resolved: ResolvedPlacement, market: _Market, deployment: Deployment, constants: Constants
+    resolved: ResolvedPlacement, market: Market, deployment: Deployment, constants: Constants
 ) -> Iterator[str]:
     """Classes of the pool that it would be admitted on."""
     named = {one.name for one in resolved.device_classes}

@@ -1,0 +1,125 @@
+"""Pools whose placements take more devices together than there are."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import pytest
+
+from fleet import FACTS, FLEET, Files, edit, list_specs
+from folders import read_files
+from poolwright.catalog.inventory import parse_inventory
+from poolwright.plan.cluster import build_device_kinds
+from poolwright.plan.pricing.crowded import check_crowding
+from poolwright.plan.pricing.market import Market
+from poolwright.specs.document import parse_documents
+from poolwright.specs.finding import render_text
+from poolwright.specs.parse import parse_specs
+from poolwright.specs.resolve import resolve_cluster
+
+FILES = read_files(FLEET)
+INVENTORY = "inventory/east.yaml"
+EAST, ALPHA = "specs/placements/east.yaml", "specs/placements/lab-alpha.yaml"
+FULL, MIG = "specs/pools/h100-full.yaml", "specs/pools/static-mig.yaml"
+REASON = ("minReplicas: 1\n  zone: east-b\n  surge: 0", "minReplicas: {}\n  zone: east-b\n  surge: 0")
+
+
+def size_chat(most: int, least: int = 2) -> Files:
+    return edit(FILES, EAST, ("minReplicas: 2\n  maxReplicas: 3", f"minReplicas: {least}\n  maxReplicas: {most}"))
+
+
+def size_reason(replicas: int) -> Files:
+    return edit(FILES, EAST, (REASON[0], REASON[1].format(replicas)))
+
+
+def say(files: Files, cluster: str = "east", refused: Set[str] = frozenset()) -> str:
+    specs = parse_specs(list_specs(files))
+    on = resolve_cluster(specs, cluster)[0]
+    assert on is not None
+    captured = None
+    if cluster == "east":
+        captured = parse_inventory(parse_documents(files[INVENTORY], INVENTORY), INVENTORY)
+    kinds = build_device_kinds(specs, on, captured, FACTS)
+    return render_text(check_crowding(specs, cluster, kinds, Market(kinds.slices, kinds.features), refused))
+
+
+def test_who_takes_how_many() -> None:
+    """Six planned nodes and a captured one of eight each."""
+    assert say(size_chat(14)) == (
+        'specs/pools/h100-full.yaml:20:5: pool "h100-full" is crowded: placements take 87 devices of class '
+        "interactive-80g at their peak, and 56 are there: chat-70b 60 (4 of them surge, 4 spare), reason-671b 16, "
+        "tenants-8b-b 3 (1 of them surge, 1 spare), prefill-8b 2 (1 of them surge), rag-8b 2 (1 of them surge), "
+        "reserved for team-training 2, tenants-8b 2 (1 of them surge, 1 spare)  [pool-crowded]\n"
+        "  at   spec.deviceClasses\n"
+        "  why  counted are maxReplicas and surge of all that may not wait, and reservations; if the number is enough, "
+        "poolwright plan proves whether they fit on the nodes (poolwright.dev/v1alpha1)\n"
+        "  fix  31 devices more, or maxReplicas 6 of chat-70b\n"
+    )
+
+
+def test_after_a_loss() -> None:
+    files = edit(size_chat(6, least=6), FULL, ("tolerateLoss: {nodes: 1}", "tolerateLoss: {nodes: 2}"))
+    assert say(files) == (
+        'specs/pools/h100-full.yaml:49:27: pool "h100-full" is crowded: placements take 47 devices of class '
+        "interactive-80g at minReplicas, and the loss of any 2 nodes may leave 40 of 56: chat-70b 24 (4 of them "
+        "spare), reason-671b 16, reserved for team-training 2, tenants-8b-b 2 (1 of them spare), prefill-8b 1, rag-8b "
+        "1, tenants-8b 1 (1 of them spare)  [pool-crowded]\n"
+        "  at   spec.headroom.tolerateLoss.nodes\n"
+        "  why  the pool promises that every minReplicas survives such a loss; counted are all that may not wait, and "
+        "reservations (poolwright.dev/v1alpha1)\n"
+        "  fix  7 devices more that such a loss leaves, or minReplicas 4 of chat-70b\n"
+    )
+
+
+MORE_GUARDS = ("minReplicas: 2\n  surge: 1\n---\n", "minReplicas: 16\n  surge: 1\n---\n")
+# One zone of the two has six nodes, and two placements must be there.
+IN_ZONE = size_reason(3)
+CASES = {
+    "the-example": (FILES, "east", ""),
+    "a-mend-is-enough": (size_chat(6), "east", ""),
+    "a-replica-more-is-not": (size_chat(7), "east", "take 59 devices of class interactive-80g at their peak, and 56"),
+    "in-a-zone": (IN_ZONE, "east", "take 51 devices of class interactive-80g in zone east-b at their peak, and 48"),
+    "what-may-wait-is-not-counted": (edit(FILES, EAST, ("minReplicas: 4", "minReplicas: 400")), "east", ""),
+    "partitions": (
+        edit(FILES, EAST, MORE_GUARDS),
+        "east",
+        "of class mig-20g at their peak, and 8 are there: guard-1b7 17 (1 of them surge, 1 spare), rewrite-0b6 1",
+    ),
+    # Any number of pods may share a device: how much each takes of it isn't counted.
+    "shares": (edit(FILES, ALPHA, ("minReplicas: 1", "minReplicas: 400")), "lab-alpha", ""),
+    "any-two-devices": (
+        edit(size_chat(6, least=6), FULL, ("{nodes: 1}", "{devices: 10}")),
+        "east",
+        "47 devices of class interactive-80g at minReplicas, and the loss of any 10 devices may leave 46 of 56",
+    ),
+    # Whom no device is for isn't among those that crowd others.
+    "a-class-without-devices": (
+        edit(edit(FILES, FULL, ("min: 79Gi, below: 90Gi", "min: 200Gi, below: 300Gi")), EAST, MORE_GUARDS),
+        "east",
+        "are there: guard-1b7 17 (1 of them surge, 1 spare), rewrite-0b6 1  [",
+    ),
+    # The zone of six nodes; that of the captured node is another one.
+    "a-zone": (
+        edit(FILES, FULL, ("{nodes: 1}", "{zones: 1}")),
+        "east",
+        "take 31 devices of class interactive-80g at minReplicas, and the loss of any zone may leave 8 of 56",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whether_they_are_enough(name: str) -> None:
+    files, cluster, said = CASES[name]
+    found = say(files, cluster)
+    assert said in found if said else found == ""
+
+
+def test_what_no_class_admits_takes_none() -> None:
+    assert say(size_chat(14), refused={"chat-70b"}) == ""
+
+
+def test_what_may_move_is_warned_of() -> None:
+    """None of those that are short is stable. The mend lowers what is written, where there is no maxReplicas."""
+    found = say(CASES["partitions"][0])
+    assert found.startswith('specs/pools/static-mig.yaml:21:5: warning: pool "static-mig" is crowded')
+    assert found.endswith("fix  10 devices more, or minReplicas 6 of guard-1b7\n")
