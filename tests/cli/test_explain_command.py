@@ -83,6 +83,8 @@ east/platform/ValidatingAdmissionPolicy/poolwright-admin-access
 east/platform/ValidatingAdmissionPolicyBinding/poolwright-admin-access
 east/platform/ValidatingAdmissionPolicy/poolwright-node-contract
 east/platform/ValidatingAdmissionPolicyBinding/poolwright-node-contract
+east/platform/ValidatingAdmissionPolicy/poolwright-priced
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-priced
 east/platform/ConfigMap/poolwright-dashboard
 """,
     "east/platform/Namespace/chat": """\
@@ -162,6 +164,8 @@ east/platform/ValidatingAdmissionPolicy/poolwright-admin-access
 east/platform/ValidatingAdmissionPolicyBinding/poolwright-admin-access
 east/platform/ValidatingAdmissionPolicy/poolwright-node-contract
 east/platform/ValidatingAdmissionPolicyBinding/poolwright-node-contract
+east/platform/ValidatingAdmissionPolicy/poolwright-priced
+east/platform/ValidatingAdmissionPolicyBinding/poolwright-priced
 east/platform/ConfigMap/poolwright-dashboard
 """,
     "east/platform/Namespace/chat#/metadata/name": """\

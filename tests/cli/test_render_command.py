@@ -306,7 +306,7 @@ def test_verify_builds_every_folder_with_real_kustomize(fleet: Path) -> None:
         "verified   overlays/base/chat-70b/2.3.0: 1 ConfigMap, 1 Deployment, 1 Service\n",
         "verified   overlays/base/chat-70b/2.4.0: 1 ConfigMap, 1 Deployment, 1 Service\n",
         "verified   overlays/east/platform: 1 ConfigMap, 1 DeviceClass, 2 Namespace, 2 PriorityClass, "
-        "3 ValidatingAdmissionPolicy, 3 ValidatingAdmissionPolicyBinding\n",
+        "4 ValidatingAdmissionPolicy, 4 ValidatingAdmissionPolicyBinding\n",
         f"verified   overlays/east/chat-70b: {unit}",
         f"verified   overlays/east/chat-70b-next: {unit}",
         "verified   overlays/east/argocd: 1 AppProject, 3 Application\n",

@@ -16,6 +16,7 @@ from kubernetes_schemas import MINORS, check_object
 from poolwright.catalog.closure import UnitClosure
 from poolwright.objects.claim import build_claims, claim_requests, pod_claim
 from poolwright.objects.kubernetes import Object
+from poolwright.objects.priced import priced_annotations
 from poolwright.objects.unit import build_objects
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.claim_plan import ENGINE_CONTAINER
@@ -262,6 +263,7 @@ def test_a_named_claim_has_its_own_name_and_is_pruned_last() -> None:
             "annotations": {
                 "argocd.argoproj.io/sync-options": "PruneLast=true",
                 "argocd.argoproj.io/sync-wave": "-10",
+                **priced_annotations(load_placement(FLEET, "east", "rewrite-0b6")),
             },
         },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -340,8 +341,10 @@ def on_version(engine_name: EngineType, version: str, files: Mapping[str, bytes]
 
 
 def decisions(files: Mapping[str, bytes], unit: str) -> str:
+    """All of them; a price is of one version, so its digest is left out."""
     folder = build_folder(load_placement(files, "east", unit))
-    return b"".join(data for name, data in folder.files.items() if name.startswith("decisions/")).decode()
+    text = b"".join(data for name, data in folder.files.items() if name.startswith("decisions/")).decode()
+    return re.sub(r" *poolwright.dev/priced-digest: .*\n", "", text)
 
 
 def test_a_version_with_other_words_has_its_own_arguments() -> None:

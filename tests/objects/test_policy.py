@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from crd_schemas import object_errors
-from fleet import FACTS, load_unit, read_fleet
+from fleet import FACTS, load_closures, load_unit, read_fleet
 from kubernetes_schemas import MINORS
 from poolwright.catalog.cel.environment import declare_environment
-from poolwright.catalog.closure import PlatformClosure
+from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.objects.kubernetes import Object
-from poolwright.objects.policy import ADMIN_POLICY, LANE_POLICY, NODE_POLICY, build_policies
+from poolwright.objects.policy import ADMIN_POLICY, LANE_POLICY, NODE_POLICY, PRICE_POLICY, build_policies
+from poolwright.objects.priced import PRICED_DIGEST
+from poolwright.objects.unit import build_objects
 
 ENVIRONMENT = declare_environment(dict.fromkeys(("object", "params", "request"), "dyn"))
 
@@ -28,6 +30,7 @@ def build(cluster: str) -> dict[tuple[str, str], Object]:
 
 
 BASELINE, EXPERIMENT = build("east"), build("lab-alpha")
+NAMES = (LANE_POLICY, ADMIN_POLICY, NODE_POLICY, PRICE_POLICY)
 POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
 
 
@@ -39,13 +42,15 @@ def test_every_known_kubernetes_takes_them(minor: str) -> None:
 
 
 def test_each_policy_stands_before_its_binding() -> None:
-    names = (LANE_POLICY, ADMIN_POLICY, NODE_POLICY)
-    expected = [(kind, name) for name in names for kind in (POLICY, BINDING)]
+    expected = [(kind, name) for name in NAMES for kind in (POLICY, BINDING)]
     assert list(BASELINE) == list(EXPERIMENT) == expected
 
 
 def test_policies_of_all_clusters_are_the_same_and_only_bindings_differ() -> None:
-    assert all(BASELINE[POLICY, name] == EXPERIMENT[POLICY, name] for name in (LANE_POLICY, ADMIN_POLICY, NODE_POLICY))
+    assert all(
+        BASELINE[POLICY, name] == EXPERIMENT[POLICY, name]
+        for name in (LANE_POLICY, ADMIN_POLICY, NODE_POLICY, PRICE_POLICY)
+    )
 
 
 def test_experiment_classes_are_denied_everywhere_but_where_an_experiment_pool_admits_claims() -> None:
@@ -71,7 +76,7 @@ def test_experiment_classes_are_denied_everywhere_but_where_an_experiment_pool_a
 
 
 def test_the_rest_warns_and_audits_in_the_pools_namespaces() -> None:
-    for name in (ADMIN_POLICY, NODE_POLICY):
+    for name in (ADMIN_POLICY, NODE_POLICY, PRICE_POLICY):
         assert BASELINE[BINDING, name]["spec"] == {
             "policyName": name,
             "matchResources": {
@@ -115,10 +120,25 @@ def deployment(**spec: object) -> Object:
     return {"kind": "Deployment", "metadata": {}, "spec": {"template": {"spec": pod(**spec)["spec"]}}}
 
 
+def groups(**spec: object) -> Object:
+    worker = {"spec": pod(**spec)["spec"]}
+    return {"kind": "LeaderWorkerSet", "metadata": {}, "spec": {"leaderWorkerTemplate": {"workerTemplate": worker}}}
+
+
+def cron_job(**spec: object) -> Object:
+    job = {"spec": {"template": {"spec": pod(**spec)["spec"]}}}
+    return {"kind": "CronJob", "metadata": {}, "spec": {"jobTemplate": job}}
+
+
+def priced(judged: Object, digest: str = "sha256:" + "0" * 64) -> Object:
+    return {**judged, "metadata": {"annotations": {PRICED_DIGEST: digest}}}
+
+
 def gpus(name: str) -> list[Object]:
     return [{"name": "a", "resources": {"limits": {"cpu": "1", name: "1"}}}]
 
 
+GUARDED = ("Deployment", "LeaderWorkerSet", "ResourceClaim")
 CLAIMS = [{"name": "devices", "resourceClaimTemplateName": "x"}]
 DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "name": "x"}]}
 REPLICAS = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x"}]}
@@ -164,6 +184,33 @@ VERDICTS: dict[str, tuple[str, Object, tuple[int, ...]]] = {
     ),
     "pod-of-a-daemon-set": (NODE_POLICY, {**pod(nodeName="node-7"), "metadata": DAEMON}, ()),
     "pod-of-a-replica-set": (NODE_POLICY, {**pod(nodeName="node-7"), "metadata": REPLICAS}, (1,)),
+    "takes-no-devices": (PRICE_POLICY, deployment(), ()),
+    "not-priced": (PRICE_POLICY, deployment(resourceClaims=CLAIMS), (0,)),
+    "priced": (PRICE_POLICY, priced(deployment(resourceClaims=CLAIMS)), ()),
+    "priced-by-hand": (PRICE_POLICY, priced(deployment(resourceClaims=CLAIMS), "yes"), (0,)),
+    "other-annotations": (
+        PRICE_POLICY,
+        {**deployment(resourceClaims=CLAIMS), "metadata": {"annotations": {"a": "b"}}},
+        (0,),
+    ),
+    "pod-not-priced": (PRICE_POLICY, pod(resourceClaims=CLAIMS), (0,)),
+    # It was judged with what made it.
+    "pod-of-what-is-priced": (PRICE_POLICY, {**pod(resourceClaims=CLAIMS), "metadata": REPLICAS}, ()),
+    "uses-a-claim-that-is-there": (PRICE_POLICY, pod(resourceClaims=[{"name": "a", "resourceClaimName": "b"}]), ()),
+    "cron-job-not-priced": (
+        PRICE_POLICY,
+        {
+            "kind": "CronJob",
+            "metadata": {},
+            "spec": {"jobTemplate": {"spec": deployment(resourceClaims=CLAIMS)["spec"]}},
+        },
+        (0,),
+    ),
+    "groups-not-priced": (PRICE_POLICY, groups(resourceClaims=CLAIMS), (0,)),
+    "groups-priced": (PRICE_POLICY, priced(groups(resourceClaims=CLAIMS)), ()),
+    "claim-not-priced": (PRICE_POLICY, {**claim(exactly("a")), "metadata": {}}, (0,)),
+    "claim-priced": (PRICE_POLICY, priced({**claim(exactly("a")), "metadata": {}}), ()),
+    "claim-of-a-pod": (PRICE_POLICY, {**claim(exactly("a")), "metadata": {"ownerReferences": [{"kind": "Pod"}]}}, ()),
 }
 
 
@@ -204,3 +251,13 @@ def evaluate(expression: str, data: dict[str, Any]) -> Any:
     found = ENVIRONMENT.compile(expression).eval(data=data)
     assert str(found.type()) != "ERROR", found.value()
     return found.value()
+
+
+def test_every_unit_that_has_a_price_passes_the_guard() -> None:
+    """Of the example: all but the one whose devices several pods share."""
+    guard, refused = BASELINE[POLICY, PRICE_POLICY]["spec"], []
+    for closure in load_closures(read_fleet()):
+        if isinstance(closure, UnitClosure):
+            objects = [one for one in build_objects(closure) if one["kind"] in GUARDED]
+            refused += [(closure.unit, one["kind"]) for one in objects if evaluate_policy(guard, one)]
+    assert refused == [("guard-1b7", "Deployment")]

@@ -17,6 +17,7 @@ from poolwright.objects.kubernetes import (
     UNIT,
     Object,
 )
+from poolwright.objects.priced import priced_annotations
 from poolwright.specs.claim_plan import ENGINE_CONTAINER, PlannedRequest, plan_constraints, plan_requests
 from poolwright.specs.digest import digest_value, short_hex
 from poolwright.specs.pool import CapacityRange
@@ -41,7 +42,9 @@ def build_claims(closure: UnitClosure) -> tuple[Object, ...]:
     if claim.pattern == "named":
         if claim.name is None:
             raise ValueError(f"{closure.unit}: a named claim without a name")
-        return (_build_object(closure, _CLAIM, claim.name, labels, devices),)
+        named = _build_object(closure, _CLAIM, claim.name, labels, devices)
+        named["metadata"]["annotations"] |= priced_annotations(closure)
+        return (named,)
     spec = {"metadata": {"labels": labels}, "spec": devices}
     name = f"{closure.unit}-{POD_CLAIM}-{short_hex(digest_value(spec), 10)}"
     return (_build_object(closure, _TEMPLATE, name, labels, spec),)

@@ -13,6 +13,7 @@ from poolwright.objects.kubernetes import PART_OF, POOL, TIER, UNIT, ZONE_LABEL,
 from poolwright.objects.leader_worker_set import KIND, decide_rollout
 from poolwright.objects.lineage import decide_lineage_env
 from poolwright.objects.platform import priority_class_name
+from poolwright.objects.priced import priced_annotations
 from poolwright.objects.routing import ROUTER_POOL
 from poolwright.specs.claim_plan import ENGINE_CONTAINER
 
@@ -117,6 +118,7 @@ def _workload_metadata(base: Object, closure: UnitClosure) -> Object:
     """An autoscaler, or who reads what the unit may grow to, finds the upper bound here."""
     metadata = _metadata(base, closure, closure.unit)
     metadata["labels"] |= _pool_labels(closure)
+    metadata["annotations"] = {**metadata["annotations"], **priced_annotations(closure)}
     if closure.max_replicas > closure.placement.min_replicas:
         metadata["annotations"] = {**metadata["annotations"], MAX_REPLICAS: str(closure.max_replicas)}
     return metadata

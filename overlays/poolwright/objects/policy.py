@@ -12,10 +12,12 @@ from typing import Final
 
 from poolwright.catalog.closure import ClusterClosure, PlatformClosure
 from poolwright.objects.kubernetes import CLASS_WAVE, LANE, MANAGED_BY, PART_OF, SYNC_WAVE, ZONE_LABEL, Object
+from poolwright.objects.priced import PRICED_DIGEST
 
 LANE_POLICY: Final = "poolwright-experiment-lane"
 ADMIN_POLICY: Final = "poolwright-admin-access"
 NODE_POLICY: Final = "poolwright-node-contract"
+PRICE_POLICY: Final = "poolwright-priced"
 _NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"  # set by the API server: nobody can take it off
 
 # `object` is a claim or a template here and a pod or a workload below. Where the two differ dyn() says so: the API
@@ -61,10 +63,20 @@ _NODE_LABELS: Final = (
 _NO_DAEMON: Final = (
     '!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == "DaemonSet")'
 )
+_POD_OF_ANY: Final = (
+    'request.kind.kind == "Pod" || request.kind.kind == "ResourceClaim" ? dyn(object.spec)'
+    ' : request.kind.kind == "CronJob" ? dyn(object.spec).jobTemplate.spec.template.spec'
+    ' : request.kind.kind == "LeaderWorkerSet" ? dyn(object.spec).leaderWorkerTemplate.workerTemplate.spec'
+    " : dyn(object.spec).template.spec"
+)
+_PRICED: Final = (
+    f'(has(object.metadata.annotations) && "{PRICED_DIGEST}" in object.metadata.annotations'
+    f' && object.metadata.annotations["{PRICED_DIGEST}"].matches("^sha256:[0-9a-f]{{64}}$"))'
+)
 
 
 def build_policies(closure: PlatformClosure) -> tuple[Object, ...]:
-    """Three policies, each before its binding: lane (denies), admin access and node contract (warn and audit).
+    """Four policies, each before its binding: lane (denies), admin access, node contract and price (warn and audit).
 
     Defaults of the API server are written out, so that Argo CD sees no difference.
     """
@@ -81,6 +93,8 @@ def build_policies(closure: PlatformClosure) -> tuple[Object, ...]:
         _build_binding(on, ADMIN_POLICY, ["Warn", "Audit"], within),
         _build_node_policy(on),
         _build_binding(on, NODE_POLICY, ["Warn", "Audit"], within),
+        _build_price_policy(on),
+        _build_binding(on, PRICE_POLICY, ["Warn", "Audit"], within),
     )
 
 
@@ -158,6 +172,47 @@ def _build_node_policy(on: ClusterClosure) -> Object:
                 {"expression": expression, "message": message, "reason": "Forbidden"}
                 for expression, message in validations
             ],
+        },
+    )
+
+
+def _build_price_policy(on: ClusterClosure) -> Object:
+    """Who takes devices and was never priced: a workload whose pods get claims of their own, or a claim by itself.
+
+    What something else made, a pod of a Deployment or the claim of a pod, was judged with what made it. A workload that
+    only uses a claim that is there already takes no device.
+    """
+    rules = [
+        _rule("", "v1", ["CREATE"], ["pods"]),
+        _rule("apps", "v1", ["CREATE", "UPDATE"], ["deployments", "statefulsets"]),
+        _rule("batch", "v1", ["CREATE", "UPDATE"], ["cronjobs", "jobs"]),
+        _rule("leaderworkerset.x-k8s.io", "v1", ["CREATE", "UPDATE"], ["leaderworkersets"]),
+        _rule("resource.k8s.io", on.resource_api, ["CREATE"], ["resourceclaims"]),
+    ]
+    validation = {
+        "expression": f"!variables.takes || {_PRICED}",
+        "message": f"it takes devices and nobody priced it: it lacks {PRICED_DIGEST}, which poolwright writes on"
+        " what it renders of an envelope that has a price",
+        "reason": "Forbidden",
+    }
+    return _build_policy(
+        on,
+        PRICE_POLICY,
+        {
+            "failurePolicy": "Ignore",
+            "matchConstraints": _match(rules),
+            "matchConditions": [
+                {"name": "made-by-nothing-else", "expression": "!has(object.metadata.ownerReferences)"}
+            ],
+            "variables": [
+                {"name": "pod", "expression": _POD_OF_ANY},
+                {
+                    "name": "takes",
+                    "expression": 'request.kind.kind == "ResourceClaim" || (has(variables.pod.resourceClaims)'
+                    " && variables.pod.resourceClaims.exists(c, has(c.resourceClaimTemplateName)))",
+                },
+            ],
+            "validations": [validation],
         },
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 import msgspec
 
@@ -12,8 +12,8 @@ from poolwright.admission.bound import bound_memory
 from poolwright.admission.deployment import Deployment, DeviceMemory
 from poolwright.admission.model_files import check_model_files, parse_deployment
 from poolwright.admission.price import GIB, Constants, choose_constants, price
-from poolwright.catalog.closure import ClaimedClass, Closure, UnitClosure
-from poolwright.catalog.device_class import MEMORY
+from poolwright.catalog.closure import Closure, UnitClosure
+from poolwright.catalog.device_class import MEMORY, DeviceClass
 from poolwright.catalog.facts import Facts
 from poolwright.specs.envelope import EnvelopeSpec
 from poolwright.specs.finding import Finding, SpecError
@@ -21,26 +21,24 @@ from poolwright.specs.model import QuantityText
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
 
+_SHARES: Final = "device.allowMultipleAllocations"  # what a class of shares reads: a part of a device has no price
 _ANY: Final = DeviceMemory(name="any", total_bytes=80 * GIB)
 C = TypeVar("C", bound=Closure)
 
 
 def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
-    """The closure; a unit's claim asks for as much memory as its envelope costs on each device.
+    """The closure; a unit's claim asks for as much memory as its envelope costs on each device, and it is `is_priced`.
 
     files: those that the envelope names, by path. One that can't be read bounds nothing: check_model_files says so.
     A class whose driver publishes no memory, and an envelope without a price, have no bound.
     """
-    drivers = list_memory_drivers(facts)
-    if not isinstance(closure, UnitClosure) or all(
-        way.device_class.driver not in drivers for way in closure.alternatives
-    ):
+    if not isinstance(closure, UnitClosure):
         return closure
     try:
         built = _build(closure.envelope.spec, files, facts, version=closure.image.version)
     except ValueError:
         return closure
-    return msgspec.structs.replace(closure, alternatives=_bound_classes(closure, built, drivers))
+    return cast("C", _set_price(closure, built, facts))
 
 
 def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], facts: Facts) -> UnitClosure:
@@ -59,18 +57,25 @@ def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], 
         raise SpecError(list(check_model_files(mine, files))) from None
     if built is not None and (refused := list(_check_start(specs, closure, *built))):
         raise SpecError(refused)
-    drivers = list_memory_drivers(facts)
-    return msgspec.structs.replace(closure, alternatives=_bound_classes(closure, built, drivers))
+    return _set_price(closure, built, facts)
 
 
-def _bound_classes(
-    closure: UnitClosure, built: tuple[Deployment, Constants] | None, drivers: frozenset[str]
-) -> tuple[ClaimedClass, ...]:
-    bound = None if built is None else _find_bound(*built)
-    return tuple(
+def _set_price(closure: UnitClosure, built: tuple[Deployment, Constants] | None, facts: Facts) -> UnitClosure:
+    if built is None:
+        return closure
+    bound, drivers = _find_bound(*built), list_memory_drivers(facts)
+    ways = tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives
     )
+    is_priced = bound is not None and all(_has_memory_of_its_own(way.device_class, drivers) for way in ways)
+    return msgspec.structs.replace(closure, alternatives=ways, is_priced=is_priced)
+
+
+def _has_memory_of_its_own(device_class: DeviceClass, drivers: frozenset[str]) -> bool:
+    """Whether a device of the class says what memory it has, and a pod has all of it."""
+    asks = sum(text.count(_SHARES) - text.count(f"!{_SHARES}") for text in device_class.selectors)
+    return device_class.driver in drivers and not asks
 
 
 def list_memory_drivers(facts: Facts) -> frozenset[str]:

@@ -101,6 +101,7 @@ class UnitClosure(Model, frozen=True, kw_only=True):
     dialect: Dialect | None  # of the image's engine version, where it isn't like the base's
     router_pool: str  # the unit whose router pool the replicas are in
     envelope: EnvelopeClosure
+    is_priced: bool = False  # whether it is known what a replica costs on each of the classes
     custom: Digest | None = None  # of the folder with the team's own component; None: there is none
 
     @property
