@@ -63,7 +63,7 @@ def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], 
 def _set_price(closure: UnitClosure, built: tuple[Deployment, Constants] | None, facts: Facts) -> UnitClosure:
     if built is None:
         return closure
-    bound, drivers = _find_bound(*built), list_memory_drivers(facts)
+    bound, drivers = _find_bound(*built), facts.memory_drivers
     ways = tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives
@@ -76,11 +76,6 @@ def _has_memory_of_its_own(device_class: DeviceClass, drivers: frozenset[str]) -
     """Whether a device of the class says what memory it has, and a pod has all of it."""
     asks = sum(text.count(_SHARES) - text.count(f"!{_SHARES}") for text in device_class.selectors)
     return device_class.driver in drivers and not asks
-
-
-def list_memory_drivers(facts: Facts) -> frozenset[str]:
-    """Drivers that publish the memory of their devices."""
-    return frozenset(fact.driver for fact in facts.device_capacities if fact.name == MEMORY)
 
 
 def _check_start(specs: Specs, closure: UnitClosure, deployment: Deployment, constants: Constants) -> Iterator[Finding]:

@@ -205,6 +205,12 @@ class Facts:
         return self._decode("device-capacities", _Table[CapacityFact])
 
     @cached_property
+    def memory_drivers(self) -> frozenset[str]:
+        """Drivers that publish the memory of their devices: for `generate`, which needs no more of the capacities."""
+        rows = msgspec.json.decode(self._files["device-capacities.json"])["facts"]
+        return frozenset(row["driver"] for row in rows if row["name"] == "memory")
+
+    @cached_property
     def operator_lines(self) -> "tuple[OperatorLineFact, ...]":
         """Lines of the GPU operator: what they run on, and how long."""
         from poolwright.catalog.tables.operator import OperatorLineFact

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from poolwright.admission.claimed import bound_envelope, list_memory_drivers
+from poolwright.admission.claimed import bound_envelope
 from poolwright.allocation.reasons.clauses import split_clauses
 from poolwright.catalog.closure import list_named_files
 from poolwright.catalog.device_class import (
@@ -109,7 +109,7 @@ def _list_clauses(
     wanted = envelope.value.spec.compute_class
     accelerators = [one.name for one in plan_requests(envelope.value.spec) if one.extra is None]
     several = len(resolved.device_classes) > 1
-    memory, drivers = _find_memory(resolved, facts, files), list_memory_drivers(facts)
+    memory, drivers = _find_memory(resolved, facts, files), facts.memory_drivers
     for device_class in resolved.device_classes:
         found: list[tuple[str, Place]] = []
         native = None if wanted == "any" else facts.compute_class(device_class.driver, wanted)
