@@ -27,6 +27,7 @@ TEXTS: dict[str, tuple[tuple[str, ...], int, str]] = {
         """\
 admitted: chat@1.0.0 on h100-sxm5-80gb
   55.26 GiB of KV cache per GPU holds 55 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
+  admitted up to concurrency 53, or contextTokens 27472
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory
 """,
@@ -49,9 +50,9 @@ to 53, or contextTokens to 6864, or raise tensorParallel to 2, or take an fp8 KV
         """\
 refused: chat@1.0.0 on h100-sxm5-80gb
   200 concurrent requests of 8192 tokens need 200.0 GiB of KV cache per GPU, the budget is 55.26 GiB: lower \
-concurrency to 53, or contextTokens to 2192, or raise tensorParallel to 4; not enough alone: fp8 KV cache (100.0 GiB, \
-still 44.74 GiB too much, 110 concurrent)
+concurrency to 53; not enough alone: fp8 KV cache (100.0 GiB, still 44.74 GiB too much, 110 concurrent)
   within 1.58 GiB it is too close to call: measure
+  200 concurrent requests are more than the 64 sequences that the engine runs at once: others wait
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 200, batch 64 sequences, \
 8192 tokens, 90 % of memory
 """,
@@ -104,6 +105,7 @@ sequences, 8192 tokens, 90 % of memory
         """\
 admitted: llama/config.json on h100-sxm5-80gb
   54.16 GiB of KV cache per GPU holds 3 requests of 131072 tokens, 16.0 GiB each
+  admitted up to contextTokens 131072
   as vllm 0.19, bfloat16 weights, bfloat16 KV cache, contextTokens 131072, batch 1024 sequences, 8192 tokens, 90 % of \
 memory
   note: contextTokens 131072 are the model's own positions; --context says fewer
@@ -118,6 +120,7 @@ memory
         """\
 admitted: chat@1.0.0 on h100-sxm5-80gb
   54.16 GiB of KV cache per GPU holds 54 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
+  admitted up to concurrency 50, or contextTokens 26096
   as vllm 0.33.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory
   extrapolated: amounts of the set vllm 0.21.0, no log of vllm 0.33.0 confirms them; the band is wider
@@ -129,6 +132,7 @@ admitted: chat@1.0.0 on h100-sxm5-80gb
         """\
 admitted: chat@1.0.0 on h100-sxm5-80gb
   54.95 GiB of KV cache per GPU holds 54 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
+  admitted up to concurrency 53, or contextTokens 27312
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory, 4 adapter slots of rank 16
 

@@ -18,6 +18,7 @@ from poolwright.admission.cache import plan_cache
 from poolwright.admission.deployment import Deployment, DeviceMemory, Load, PricedEngine
 from poolwright.admission.mends import Mend, find_mends
 from poolwright.admission.price import Price, count_need, price
+from poolwright.admission.thresholds import find_thresholds
 from poolwright.admission.weights import count_weights
 
 MODELS = (
@@ -69,7 +70,7 @@ def deployments(draw: st.DrawFn) -> Drawn:
             shared_prefix_tokens=draw(st.sampled_from((0, 0, 1000))),
             kv_budget_bytes=draw(st.none() | st.integers(1, 80).map(lambda gib: gib * GIB)),
         ),
-        max_sequences=draw(st.integers(concurrency or 1, 1024)),
+        max_sequences=draw(st.integers(concurrency or 1, 1024) | st.integers(1, 400)),
         batch_tokens=draw(st.sampled_from((2048, 8192, 16384))),
         memory_percent=draw(st.integers(60, 99)),
         tensor_parallel=draw(st.sampled_from((1, 2, 4))),
@@ -141,8 +142,12 @@ def test_more_of_anything_never_costs_less(drawn: Drawn, field: str, more: int) 
 @thorough
 @given(drawn=deployments(), device=devices, field=st.sampled_from(GROWN), more=st.integers(1, 5000))
 def test_no_answer_gets_better_with_more_load(drawn: Drawn, device: DeviceMemory, field: str, more: int) -> None:
-    before, after = ask(drawn.deployment, device).word, ask(grow(drawn.deployment, field, more), device).word
+    deployment = drawn.deployment
+    before, after = ask(deployment, device).word, ask(grow(deployment, field, more), device).word
     assume("unsupported" not in (before, after))
+    # More sequences at once take more memory, and carry more.
+    each = -(-(deployment.load.concurrency or 1) // deployment.data_parallel)
+    assume(field != "max_sequences" or each <= deployment.max_sequences)
     assert WORDS.index(before) <= WORDS.index(after)
 
 
@@ -297,3 +302,16 @@ def test_every_mend_is_admitted_and_one_step_less_isnt(drawn: Drawn, device: Dev
         if mend.is_enough:
             nearer = [apply(drawn.deployment, mend.field, value) for value in list_nearer(drawn.deployment, mend)]
             assert [ask(one, device).word for one in nearer if ask(one, device).word == "admitted"] == []
+
+
+@settings(thorough, max_examples=60)
+@given(drawn=deployments(), device=devices)
+def test_a_threshold_is_admitted_and_one_step_more_isnt(drawn: Drawn, device: DeviceMemory) -> None:
+    found = find_thresholds(drawn.deployment, device, constants_of(drawn.deployment))
+    assert (found is None) is (ask(drawn.deployment, device).word != "admitted")
+    if found is None:
+        return
+    for field_name, most, step in (("context_tokens", found.context_tokens, 16), ("concurrency", found.concurrency, 1)):
+        if most is not None:
+            assert ask(vary(drawn.deployment, **{field_name: most}), device).word == "admitted"
+            assert ask(vary(drawn.deployment, **{field_name: most + step}), device).word != "admitted"

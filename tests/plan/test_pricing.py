@@ -38,6 +38,8 @@ MEASURED = {
 }
 CASES: dict[str, Files] = {
     "load-too-large": edit(FILES, CHAT, ("concurrency: 32", "concurrency: 64"), ("    kvBudget: 42Gi", "    #")),
+    # There is memory for all of them, and the engine runs sixteen.
+    "more-than-the-engine-runs-at-once": edit(FILES, CHAT, ("maxSequences: 64", "maxSequences: 16")),
     "budget-below-the-need": edit(FILES, CHAT, ("kvBudget: 42Gi", "kvBudget: 39Gi")),
     "budget-above-what-is-left": edit(FILES, CHAT, ("kvBudget: 42Gi", "kvBudget: 60Gi")),
     "context-that-never-fits": edit(

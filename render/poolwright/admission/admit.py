@@ -26,6 +26,7 @@ Dimension = Literal[
     "tensorParallel",
     "contextTokens",
     "concurrency",
+    "maxSequences",
     "weights",
     "adapters",
     "kvBudget",
@@ -82,7 +83,7 @@ def decide(deployment: Deployment, found: Price) -> Admission:
     start = _check_start(deployment, found, per_request)
     is_none_left = start is not None and not start.is_close and found.kv_budget_bytes <= 0  # that says it all
     carried = None if is_none_left else _check_load(deployment, found)
-    refusals = [one for one in (start, carried, _check_outside(found)) if one is not None]
+    refusals = [one for one in (start, carried, _check_batch(deployment), _check_outside(found)) if one is not None]
     refusals.sort(key=lambda one: one.is_close)
     word: Word = "admitted"
     if refusals:
@@ -173,6 +174,20 @@ def _check_start(deployment: Deployment, found: Price, per_request: int) -> Refu
         needed_bytes=sum(lines.values()) + per_request,
         available_bytes=requested,
         is_close=is_close,
+    )
+
+
+def _check_batch(deployment: Deployment) -> Refusal | None:
+    """What the engine doesn't run at once waits, however much memory there is."""
+    concurrency, copies = deployment.load.concurrency, deployment.data_parallel
+    if concurrency is None or -(-concurrency // copies) <= deployment.max_sequences:
+        return None
+    each = f" on each of {copies} copies" if copies > 1 else ""
+    return Refusal(
+        failure="cannotCarryLoad",
+        dimension="maxSequences",
+        what=f"{concurrency} concurrent requests are more than the {deployment.max_sequences} sequences that the "
+        f"engine runs at once{each}: others wait",
     )
 
 

@@ -86,6 +86,11 @@ def _list_mends(deployment: Deployment, before: Admission, ask: _Ask) -> Iterato
         ask,
         least=load.concurrency or 1,
     )
+    if before.refusals[0].dimension == "maxSequences" and load.concurrency is not None:
+        least = -(-load.concurrency // deployment.data_parallel)
+        yield _try(
+            "maxSequences", str(deployment.max_sequences), str(least), replace(deployment, max_sequences=least), ask
+        )
     adapters = deployment.adapters
     if adapters is not None:
         yield from _shrink(

@@ -10,6 +10,7 @@ from poolwright.admission.deployment import Deployment
 from poolwright.admission.devices import KnownDevice
 from poolwright.admission.mends import Mend, find_mends
 from poolwright.admission.price import Constants
+from poolwright.admission.thresholds import Thresholds, find_thresholds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class Priced:
     constants: Constants
     admission: Admission
     mends: tuple[Mend, ...] = ()
+    thresholds: Thresholds | None = None  # of what is admitted
 
 
 def price_on(
@@ -29,7 +31,7 @@ def price_on(
     """The answer for one device.
 
     against: why the device isn't taken at all, whatever its memory; empty: it is.
-    Cost:    a price; where it isn't admitted, about a hundred.
+    Cost:    about a hundred prices.
     """
     if against:
         admission = Admission(word="refused", price=None, reason=against)
@@ -44,4 +46,5 @@ def price_on(
         constants=constants,
         admission=admit(deployment, device.memory, constants),
         mends=find_mends(deployment, device.memory, constants),
+        thresholds=find_thresholds(deployment, device.memory, constants),
     )

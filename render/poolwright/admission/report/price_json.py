@@ -11,6 +11,7 @@ from poolwright.admission.deployment import Deployment
 from poolwright.admission.mends import Mend
 from poolwright.admission.price import Price
 from poolwright.admission.priced import Priced
+from poolwright.admission.thresholds import Thresholds
 
 API_VERSION: Final = "poolwright.dev/v1alpha1"
 KIND: Final = "PriceList"
@@ -47,8 +48,14 @@ def build_price_json(priced: Priced) -> _Json:
         **_price(admission.price, deployment),
         "refusals": [_refusal(one) for one in admission.refusals],
         "mends": [_mend(one) for one in priced.mends],
+        "thresholds": build_thresholds_json(priced.thresholds),
         "constants": {"set": priced.constants.name, "extrapolated": priced.constants.is_extrapolated},
     }
+
+
+def build_thresholds_json(one: Thresholds | None) -> _Json | None:
+    """What `build_thresholds_schema` describes."""
+    return None if one is None else {"concurrency": one.concurrency, "contextTokens": one.context_tokens}
 
 
 def _deployment(one: Deployment) -> _Json:

@@ -62,6 +62,7 @@ def build_price_schema() -> SchemaPart:
             **_price(),
             "refusals": build_list("What stands against it; what decides first.", _refusal("Something against it.")),
             "mends": build_list("Changes of one field each: those that are admitted, then those that help.", _mend()),
+            "thresholds": build_thresholds_schema(),
             "constants": build_object(
                 "What an engine takes beside weights and KV cache.",
                 {
@@ -71,6 +72,18 @@ def build_price_schema() -> SchemaPart:
             ),
         },
     )
+
+
+def build_thresholds_schema() -> SchemaPart:
+    """The loads up to which something is admitted."""
+    known = build_object(
+        "The largest load that is admitted, one field at a time; null: it isn't admitted as it is.",
+        {
+            "concurrency": _maybe("Requests at once, of the declared contextTokens; null: no concurrency is declared."),
+            "contextTokens": build_count("Tokens of each request, at the declared concurrency; in steps of 16."),
+        },
+    )
+    return {**known, "type": ["object", "null"]}
 
 
 def _deployment() -> SchemaPart:

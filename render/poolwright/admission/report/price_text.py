@@ -15,6 +15,7 @@ from poolwright.admission.report.words import (
     say_mends,
     say_refusal,
     say_room,
+    say_thresholds,
 )
 
 
@@ -66,6 +67,8 @@ def _list_reasons(priced: Priced, *, mends: bool = True) -> Iterator[str]:
         return
     if not admission.refusals:
         yield say_room(priced)
+        if say_thresholds(priced):
+            yield say_thresholds(priced)
         return
     for number, one in enumerate(admission.refusals):
         said = say_refusal(one, deployment, priced.device.memory)

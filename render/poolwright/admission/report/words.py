@@ -123,6 +123,15 @@ def say_room(priced: Priced) -> str:
     return f"{room} requests of {tokens} tokens, {one} each{load}"
 
 
+def say_thresholds(priced: Priced) -> str:
+    """`admitted up to concurrency 38, or contextTokens 19504`; empty: it isn't admitted."""
+    found = priced.thresholds
+    if found is None:
+        return ""
+    most = f"contextTokens {found.context_tokens}"
+    return f"admitted up to {most if found.concurrency is None else f'concurrency {found.concurrency}, or {most}'}"
+
+
 def _join_verbs(mends: Iterable[Mend]) -> Iterator[str]:
     """`lower concurrency to 14`, `contextTokens to 7632`: a verb stands once, as long as it goes on."""
     last = ""

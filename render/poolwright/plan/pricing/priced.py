@@ -12,6 +12,7 @@ from poolwright.admission.mends import Mend, find_mends
 from poolwright.admission.model_files import parse_deployment
 from poolwright.admission.price import Constants, choose_constants
 from poolwright.admission.report.words import say_refusal
+from poolwright.admission.thresholds import Thresholds, find_thresholds
 from poolwright.catalog.device_class import build_device_class
 from poolwright.catalog.facts import Facts
 from poolwright.plan.pricing.market import Market
@@ -45,6 +46,7 @@ class PricedClass:
     deployment: Deployment | None  # None: the formulas don't cover the envelope
     admission: Admission
     mends: tuple[Mend, ...] = ()  # of one that isn't admitted
+    thresholds: Thresholds | None = None  # of one that is
     other_classes: tuple[str, ...] = ()  # of the same pool that it would be admitted on, each by itself
 
     @property
@@ -96,7 +98,7 @@ def _price(
         device = market.find_smallest(built)
         if device is None:
             continue
-        admission, mends = _judge(deployment, device, constants)
+        admission, mends, thresholds = _judge(deployment, device, constants)
         yield PricedClass(
             unit=name,
             workload=f"{spec.namespace}/{name}",
@@ -108,6 +110,7 @@ def _price(
             deployment=None if isinstance(deployment, Unsupported) else deployment,
             admission=admission,
             mends=mends,
+            thresholds=thresholds,
             other_classes=()
             if admission.word == "admitted" or isinstance(deployment, Unsupported) or constants is None
             else tuple(_list_others(resolved, market, deployment, constants)),
@@ -127,14 +130,14 @@ def _count_devices(resolved: ResolvedPlacement) -> Footprint:
 
 def _judge(
     deployment: Deployment | Unsupported, device: DeviceMemory, constants: Constants | None
-) -> tuple[Admission, tuple[Mend, ...]]:
+) -> tuple[Admission, tuple[Mend, ...], Thresholds | None]:
     if isinstance(deployment, Unsupported):
-        return Admission(word="unsupported", price=None, reason=deployment.reason), ()
+        return Admission(word="unsupported", price=None, reason=deployment.reason), (), None
     if constants is None:
         reason = f"what memory {deployment.engine} {deployment.version} takes isn't known"
-        return Admission(word="unsupported", price=None, reason=reason), ()
+        return Admission(word="unsupported", price=None, reason=reason), (), None
     found = admit(deployment, device, constants)
-    return found, find_mends(deployment, device, constants)
+    return found, find_mends(deployment, device, constants), find_thresholds(deployment, device, constants)
 
 
 def _list_others(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import get_args
 
 from poolwright.admission.admit import Word
+from poolwright.admission.report.price_json import build_thresholds_json
+from poolwright.admission.report.price_schema import build_thresholds_schema
 from poolwright.admission.report.words import WORDS, say_gib, say_mends
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.pricing.priced import Footprint, PricedClass
@@ -71,6 +73,7 @@ def render_prices(answer: ClusterAnswer, workload: str) -> _Json:
                 "kvBytesNeeded": one.admission.kv_needed_bytes,
                 "kvBudgetBytes": None if one.admission.price is None else one.admission.price.kv_budget_bytes,
                 "maxConcurrency": one.admission.max_concurrency,
+                "thresholds": build_thresholds_json(one.thresholds),
             }
             for one in _find_prices(answer, workload)
         ]
@@ -97,6 +100,7 @@ def build_prices_schema() -> dict[str, SchemaPart]:
         "kvBytesNeeded": build_maybe("integer", "KV cache of one rank for the declared load."),
         "kvBudgetBytes": build_maybe("integer", "KV cache that one rank has room for; negative: it has none."),
         "maxConcurrency": build_maybe("integer", "Requests of the declared length that there is room for."),
+        "thresholds": build_thresholds_schema(),
     }
     return {
         "admissions": build_list(
