@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 import pytest
 
 from fleet import FACTS, FLEET, Files, edit, list_specs
 from folders import read_files
 from poolwright.catalog.inventory import parse_inventory
-from poolwright.plan.cluster import build_device_kinds
+from poolwright.plan.pricing.cluster import price_cluster
 from poolwright.plan.pricing.crowded import check_crowding
-from poolwright.plan.pricing.market import Market
+from poolwright.plan.promises.promised import list_tolerances
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse import parse_specs
@@ -32,15 +30,15 @@ def size_reason(replicas: int) -> Files:
     return edit(FILES, EAST, (REASON[0], REASON[1].format(replicas)))
 
 
-def say(files: Files, cluster: str = "east", refused: Set[str] = frozenset()) -> str:
+def say(files: Files, cluster: str = "east") -> str:
     specs = parse_specs(list_specs(files))
     on = resolve_cluster(specs, cluster)[0]
     assert on is not None
     captured = None
     if cluster == "east":
         captured = parse_inventory(parse_documents(files[INVENTORY], INVENTORY), INVENTORY)
-    kinds = build_device_kinds(specs, on, captured, FACTS)
-    return render_text(check_crowding(specs, cluster, kinds, Market(kinds.slices, kinds.features), refused))
+    priced = price_cluster(specs, on, captured, files, FACTS)
+    return render_text(check_crowding(priced, list(list_tolerances(specs, cluster))))
 
 
 def test_who_takes_how_many() -> None:
@@ -115,7 +113,8 @@ def test_whether_they_are_enough(name: str) -> None:
 
 
 def test_what_no_class_admits_takes_none() -> None:
-    assert say(size_chat(14), refused={"chat-70b"}) == ""
+    envelope = "specs/envelopes/chat-70b/2.3.0.yaml"
+    assert say(edit(size_chat(14), envelope, ("concurrency: 32", "concurrency: 64"))) == ""
 
 
 def test_what_may_move_is_warned_of() -> None:

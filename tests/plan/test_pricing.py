@@ -13,10 +13,9 @@ from golden import Golden
 from poolwright.admission.from_envelope import parse_profile
 from poolwright.admission.model_files import check_model_files
 from poolwright.files.facts import read_facts
-from poolwright.plan.cluster import build_cluster_plan
 from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
-from poolwright.plan.pricing.market import Market
-from poolwright.plan.pricing.priced import PricedClass, price_placements
+from poolwright.plan.pricing.cluster import PricedCluster, price_cluster
+from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse import parse_specs
 from poolwright.specs.resolve import resolve_cluster
@@ -54,6 +53,12 @@ CASES: dict[str, Files] = {
         ("concurrency: 40", "concurrency: 48"),
     ),
     "close": edit(FILES, GUARD, ("deviceMemoryPercent: 86", "deviceMemoryPercent: 90")),
+    # The class that would admit it is taken by others.
+    "close-and-the-other-class-is-full": edit(
+        edit(FILES, GUARD, ("deviceMemoryPercent: 86", "deviceMemoryPercent: 90")),
+        EAST,
+        ("minReplicas: 4", "minReplicas: 7"),
+    ),
     "model-without-formulas": edit(FILES, CONFIG, ("LlamaForCausalLM", "DeciLMForCausalLM")),
     "config-that-is-no-json": edit(FILES, CONFIG, ('"architectures"', "architectures")),
     "profile-that-is-no-profile": {
@@ -81,12 +86,15 @@ CASES: dict[str, Files] = {
 }
 
 
-def price(files: Files, cluster: str) -> tuple[PricedClass, ...]:
+def price_all(files: Files, cluster: str) -> PricedCluster:
     specs = parse_specs(list_specs(files))
     on = resolve_cluster(specs, cluster)[0]
     assert on is not None
-    plan = build_cluster_plan(specs, on, None, FACTS)
-    return price_placements(specs, cluster, Market(plan.slices, plan.features), files, FACTS)
+    return price_cluster(specs, on, None, files, FACTS)
+
+
+def price(files: Files, cluster: str) -> tuple[PricedClass, ...]:
+    return price_all(files, cluster).prices
 
 
 def say(files: Files) -> str:
@@ -95,7 +103,8 @@ def say(files: Files) -> str:
         return render_text(unreadable)
     found = [*check_loads(specs), *check_peaks(specs)]
     for cluster in ("east", "lab"):
-        found += check_prices(price(files, cluster))
+        priced = price_all(files, cluster)
+        found += check_prices(priced.prices, priced.room)
     return render_text(found)
 
 

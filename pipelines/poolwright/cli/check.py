@@ -47,11 +47,10 @@ def run_check(project: str, report: ReportFormat) -> int:
 
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
     """What envelopes and placements say of loads; if planned nodes are sound, what they cost and take too."""
-    from poolwright.plan.cluster import build_device_kinds  # here: what reads selectors takes long to load
     from poolwright.plan.pricing.check import check_loads, check_peaks, check_prices
+    from poolwright.plan.pricing.cluster import price_cluster  # here: what reads selectors takes long to load
     from poolwright.plan.pricing.crowded import check_crowding
-    from poolwright.plan.pricing.market import Market
-    from poolwright.plan.pricing.priced import list_refused, price_placements
+    from poolwright.plan.promises.promised import list_tolerances
 
     specs, facts = loaded.specs, loaded.facts
     found = [*check_loads(specs), *check_peaks(specs)]
@@ -59,11 +58,9 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
         on = resolve_cluster(specs, cluster.name)[0]
         if on is None:
             continue
-        kinds = build_device_kinds(specs, on, inventories.get(cluster.name), facts)
-        market = Market(kinds.slices, kinds.features)
-        priced = price_placements(specs, cluster.name, market, loaded.named_files, facts)
-        found += check_prices(priced)
-        found += check_crowding(specs, cluster.name, kinds, market, list_refused(priced))
+        priced = price_cluster(specs, on, inventories.get(cluster.name), loaded.named_files, facts)
+        found += check_prices(priced.prices, priced.room)
+        found += check_crowding(priced, list(list_tolerances(specs, cluster.name)))
     return found
 
 

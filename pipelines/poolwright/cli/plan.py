@@ -111,7 +111,7 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
         else:
             lost += judge_losses(demand, thing, judgement, on_step=_tell_steps(progress, thing))
     progress.tell("checking rollouts, promises and prices")
-    prices = case.list_prices()
+    priced = case.price()
     return ClusterAnswer(
         cluster=case.cluster,
         demand=demand,
@@ -124,8 +124,10 @@ def _judge(case: PlanCase, added: Sequence[Added], options: PlanOptions, progres
         slots=build_slots(demand, case.cluster.name) if options.slots else (),
         rollouts=judge_rollouts(demand, judgement),
         deadlocks=find_gang_deadlocks(demand, judgement),
-        prices=prices,
-        findings=sort_findings([*check_promises(case.cluster, demand, judgement), *check_prices(prices)]),
+        prices=priced.prices,
+        findings=sort_findings(
+            [*check_promises(case.cluster, demand, judgement), *check_prices(priced.prices, priced.room)]
+        ),
         mends=find_mends(demand, judgement, case.list_class_choices()),
     )
 

@@ -17,8 +17,7 @@ from poolwright.files.project import find_project
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand
 from poolwright.plan.from_objects import build_demand
-from poolwright.plan.pricing.market import Market
-from poolwright.plan.pricing.priced import PricedClass, price_placements
+from poolwright.plan.pricing.cluster import PricedCluster, price_cluster
 from poolwright.plan.what_if.additions import Target
 from poolwright.plan.what_if.class_choices import ClassChoice, list_class_choices
 from poolwright.plan.what_if.gates import Rollback, roll_back
@@ -51,11 +50,9 @@ class PlanCase:
         """Which classes placements may name beside those that they name."""
         return list_class_choices(self.loaded.specs, self.cluster.name, self.loaded.facts)
 
-    def list_prices(self) -> tuple[PricedClass, ...]:
+    def price(self) -> PricedCluster:
         """What placements cost on the devices that the cluster has."""
-        cluster, loaded = self.cluster, self.loaded
-        market = Market(cluster.slices, cluster.features)
-        return price_placements(loaded.specs, cluster.name, market, loaded.named_files, loaded.facts)
+        return price_cluster(self.loaded.specs, self.on, self.inventory, self.loaded.named_files, self.loaded.facts)
 
     def roll_back(self) -> tuple[Rollback, Demand]:
         """The cluster without its alpha gates, and its demand then; what its server refuses then isn't there."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from poolwright.admission.report.words import say_band, say_mends
 from poolwright.plan.pricing.priced import PricedClass
+from poolwright.plan.pricing.takers import Room
+from poolwright.plan.report.words import count_of
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
@@ -85,22 +87,37 @@ def _refuse_joined(owner: ResolvedPlacement, place: Place) -> Finding:
     )
 
 
-def check_prices(priced: Iterable[PricedClass]) -> Iterator[Finding]:
-    """Classes that an envelope doesn't fit, is too close to, or has no price on."""
+def check_prices(priced: Iterable[PricedClass], room: Room) -> Iterator[Finding]:
+    """Classes that an envelope doesn't fit, is too close to, or has no price on.
+
+    room: of the cluster that they were priced on.
+    """
     for one in priced:
         word = one.admission.word
         if word == "refused":
             is_budget = one.admission.refusals[0].dimension == "kvBudget"
-            yield _build(one, "kv-budget" if is_budget else "price-refused", "error", "doesn't fit")
+            yield _build(one, room, "kv-budget" if is_budget else "price-refused", "error", "doesn't fit")
         elif word == "tooClose":
-            yield _build(one, "price-close", "warning", "is too close to call")
+            yield _build(one, room, "price-close", "warning", "is too close to call")
         elif word == "unsupported":
-            yield _build(one, "price-unsupported", "warning", "has no price")
+            yield _build(one, room, "price-unsupported", "warning", "has no price")
 
 
-def _build(one: PricedClass, code: str, severity: Severity, verb: str) -> Finding:
+def _list_classes(one: PricedClass, room: Room) -> Iterator[str]:
+    """Other classes that admit it: those with room, and what is missing of the others."""
+    free = {name: room.count_free(one.unit, name) for name in one.other_classes}
+    enough = [name for name, count in free.items() if count >= one.footprint.rollout]
+    if enough:
+        yield f"class {' or '.join(enough)}"
+    for name, count in free.items():
+        if count < one.footprint.rollout:
+            there, needed = count_of(max(0, count), "device"), one.footprint.rollout
+            yield f"class {name} would admit it and has {there} left of the {needed} that it takes"
+
+
+def _build(one: PricedClass, room: Room, code: str, severity: Severity, verb: str) -> Finding:
     ways = [say_mends(one.mends)] if one.mends else []
-    ways += [f"class {' or '.join(one.other_classes)}"] if one.other_classes else []
+    ways += _list_classes(one, room)
     measure = "measure it, and name the figures as model.measuredProfile"
     if one.device.is_shared:  # what is measured depends on the others
         measure = "place it on a class whose devices are one pod's alone"
