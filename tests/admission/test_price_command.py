@@ -28,6 +28,7 @@ TEXTS: dict[str, tuple[tuple[str, ...], int, str]] = {
 admitted: chat@1.0.0 on h100-sxm5-80gb
   55.26 GiB of KV cache per GPU holds 55 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
   admitted up to concurrency 53, or contextTokens 27472
+  needs a whole device: no partition admits it
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory
 """,
@@ -106,6 +107,7 @@ sequences, 8192 tokens, 90 % of memory
 admitted: llama/config.json on h100-sxm5-80gb
   54.16 GiB of KV cache per GPU holds 3 requests of 131072 tokens, 16.0 GiB each
   admitted up to contextTokens 131072
+  partitions that admit it: 3g.40gb, 4g.40gb, 7g.80gb
   as vllm 0.19, bfloat16 weights, bfloat16 KV cache, contextTokens 131072, batch 1024 sequences, 8192 tokens, 90 % of \
 memory
   note: contextTokens 131072 are the model's own positions; --context says fewer
@@ -121,6 +123,7 @@ memory
 admitted: chat@1.0.0 on h100-sxm5-80gb
   54.16 GiB of KV cache per GPU holds 54 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
   admitted up to concurrency 50, or contextTokens 26096
+  needs a whole device: no partition admits it
   as vllm 0.33.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory
   extrapolated: amounts of the set vllm 0.21.0, no log of vllm 0.33.0 confirms them; the band is wider
@@ -133,6 +136,7 @@ admitted: chat@1.0.0 on h100-sxm5-80gb
 admitted: chat@1.0.0 on h100-sxm5-80gb
   54.95 GiB of KV cache per GPU holds 54 requests of 8192 tokens, 1.0 GiB each; the load needs 16.0 GiB
   admitted up to concurrency 53, or contextTokens 27312
+  needs a whole device: no partition admits it
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 16, batch 64 sequences, \
 8192 tokens, 90 % of memory, 4 adapter slots of rank 16
 
@@ -213,6 +217,19 @@ def test_json_of_all_devices_has_what_text_has(folder: Path) -> None:
     assert [one["device"] for one in document["prices"]] == [line.split()[0] for line in lines[1:-1]]
     assert [one["admission"] for one in document["prices"]] == [line.split()[1] for line in lines[1:-1]]
     assert [f"note: {one}" for one in document["notes"]] == lines[-1:]
+
+
+@pytest.mark.parametrize("subject", ["chat", "llama/config.json"])
+def test_partitions_that_are_said_to_do_are_those_that_do(subject: str, folder: Path) -> None:
+    arguments = (subject, VLLM)
+    (one,) = read(*arguments, H100, folder=folder)["prices"]
+    words = {
+        name: read(*arguments, f"{H100}/{name}", folder=folder)["prices"][0]["admission"] for name in one["partitions"]
+    }
+    assert "1g.10gb" in words
+    assert one["toleratedPartitions"] == [name for name, word in words.items() if word == "admitted"]
+    (part,) = read(*arguments, f"{H100}/7g.80gb", folder=folder)["prices"]
+    assert (part["partitions"], part["toleratedPartitions"]) == ([], [])
 
 
 # --- what somebody says comes before what the envelope and the engine say ---

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from poolwright.admission.admit import admit
+from poolwright.admission.architecture import Unsupported
 from poolwright.admission.choices import Choices
-from poolwright.admission.devices import KnownDevice, find_device, list_devices
-from poolwright.admission.price import choose_constants
-from poolwright.admission.priced import Priced, price_on
+from poolwright.admission.devices import KnownDevice, find_device, list_devices, list_partitions
+from poolwright.admission.price import Constants, choose_constants
+from poolwright.admission.priced import Priced, add_partitions, price_on
 from poolwright.admission.report.price_json import render_price_json
 from poolwright.admission.report.price_text import render_price_text, render_prices_text
 from poolwright.catalog.facts import Facts
@@ -70,12 +72,29 @@ def _price_all(subject: Subject, devices: Sequence[KnownDevice], facts: Facts) -
         since = f", of {', '.join(oldest)} and later it is" if oldest else ""
         raise OptionError(f"{subject.engine} {subject.version}: what memory it takes isn't known{since}")
     try:
-        return [
-            price_on(subject.deploy(device.memory), device, constants, against=subject.check(device))
-            for device in devices
-        ]
+        return [_price(subject, device, constants, facts) for device in devices]
     except ValueError as error:
         raise OptionError(f"{subject.name}: {error}") from None
+
+
+def _price(subject: Subject, device: KnownDevice, constants: Constants, facts: Facts) -> Priced:
+    """With which partitions of the device would do: what was measured on a whole one says nothing of them."""
+    priced = _price_alone(subject, device, constants)
+    if device.memory.is_partition or subject.is_measured:
+        return priced
+    parts = list_partitions(facts, device.name)
+    return add_partitions(priced, {one.name: _admits(subject, one, constants) for one in parts})
+
+
+def _price_alone(subject: Subject, device: KnownDevice, constants: Constants) -> Priced:
+    return price_on(subject.deploy(device.memory), device, constants, against=subject.check(device))
+
+
+def _admits(subject: Subject, device: KnownDevice, constants: Constants) -> bool:
+    built = None if subject.check(device) else subject.deploy(device.memory)
+    if built is None or isinstance(built, Unsupported):
+        return False
+    return admit(built, device.memory, constants).word == "admitted"
 
 
 def _print(options: PriceOptions, subject: Subject, prices: Sequence[Priced], notes: tuple[str, ...]) -> None:

@@ -57,6 +57,17 @@ def find_device(facts: Facts, name: str) -> KnownDevice:
     return _build_partition(name, found, fact)
 
 
+def list_partitions(facts: Facts, model: str) -> tuple[KnownDevice, ...]:
+    """The partitions of a model whose memory is known, in the facts' order; none, if it has none."""
+    fact = facts.hardware_model(model)
+    profiles = () if fact is None else facts.model_profiles(model)
+    return tuple(
+        _build_partition(f"{model}/{one.name}", one, fact)
+        for one in profiles
+        if fact is not None and one.memory_mi is not None
+    )
+
+
 def check_claimed(facts: Facts, spec: EnvelopeSpec, device: KnownDevice) -> str:
     """Why an envelope's claim doesn't take a device, whatever its memory; empty: it does."""
     if device.memory.is_partition and spec.isolation == "exclusive":

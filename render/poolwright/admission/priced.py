@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from poolwright.admission.admit import Admission, admit
 from poolwright.admission.architecture import Unsupported
@@ -23,6 +24,19 @@ class Priced:
     admission: Admission
     mends: tuple[Mend, ...] = ()
     thresholds: Thresholds | None = None  # of what is admitted
+    # Profiles of the device's partitions, and those among them that admit it by themselves; none: it has no partitions.
+    partitions: tuple[str, ...] = ()
+    tolerated: tuple[str, ...] = ()
+
+
+def add_partitions(priced: Priced, admitted: Mapping[str, bool]) -> Priced:
+    """With what the partitions of its device say.
+
+    admitted: by name, MODEL/PROFILE.
+    """
+    profiles = {name.partition("/")[2]: is_admitted for name, is_admitted in admitted.items()}
+    tolerated = tuple(name for name, is_admitted in profiles.items() if is_admitted)
+    return replace(priced, partitions=tuple(profiles), tolerated=tolerated)
 
 
 def price_on(

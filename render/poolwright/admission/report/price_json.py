@@ -48,6 +48,8 @@ def build_price_json(priced: Priced) -> _Json:
         **_price(admission.price, deployment),
         "refusals": [_refusal(one) for one in admission.refusals],
         "mends": [_mend(one) for one in priced.mends],
+        "partitions": list(priced.partitions),
+        "toleratedPartitions": list(priced.tolerated),
         "thresholds": build_thresholds_json(priced.thresholds),
         "constants": {"set": priced.constants.name, "extrapolated": priced.constants.is_extrapolated},
     }

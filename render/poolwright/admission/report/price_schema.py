@@ -62,6 +62,10 @@ def build_price_schema() -> SchemaPart:
             **_price(),
             "refusals": build_list("What stands against it; what decides first.", _refusal("Something against it.")),
             "mends": build_list("Changes of one field each: those that are admitted, then those that help.", _mend()),
+            "partitions": build_list("Profiles that the device can be cut into; none: it can't.", build_text("One.")),
+            "toleratedPartitions": build_list(
+                "Those of them that admit it; none of some: it needs a whole device.", build_text("A profile.")
+            ),
             "thresholds": build_thresholds_schema(),
             "constants": build_object(
                 "What an engine takes beside weights and KV cache.",

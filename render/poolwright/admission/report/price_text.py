@@ -13,6 +13,7 @@ from poolwright.admission.report.words import (
     say_extrapolated,
     say_gib,
     say_mends,
+    say_partitions,
     say_refusal,
     say_room,
     say_thresholds,
@@ -27,6 +28,8 @@ def render_price_text(subject: str, priced: Priced, notes: Sequence[str], *, exp
     """
     yield f"{WORDS[priced.admission.word]}: {subject} on {_say_number(priced)}{priced.device.name}"
     yield from (f"  {line}" for line in _list_reasons(priced))
+    if say_partitions(priced) and priced.admission.word == "admitted":
+        yield f"  {say_partitions(priced)}"
     if priced.deployment is not None:
         yield f"  as {_say_deployment(priced.deployment)}"
     if priced.admission.price is not None and say_extrapolated(priced):
@@ -45,6 +48,8 @@ def render_prices_text(subject: str, prices: Sequence[Priced], notes: Sequence[s
     wide = max(map(len, names), default=0), max(map(len, words), default=0)
     for name, word, one in zip(names, words, prices, strict=True):
         first = next(_list_reasons(one, mends=False), "")
+        if one.tolerated:
+            first += f"; {say_partitions(one)}"
         yield f"  {name:{wide[0]}}  {word:{wide[1]}}  {first}".rstrip()
     for line in dict.fromkeys(say_extrapolated(one) for one in prices if one.admission.price is not None):
         if line:

@@ -132,6 +132,13 @@ def say_thresholds(priced: Priced) -> str:
     return f"admitted up to {most if found.concurrency is None else f'concurrency {found.concurrency}, or {most}'}"
 
 
+def say_partitions(priced: Priced) -> str:
+    """Which partitions of the device would do; empty: it has none, or they weren't asked."""
+    if priced.tolerated:
+        return f"partitions that admit it: {', '.join(priced.tolerated)}"
+    return "needs a whole device: no partition admits it" if priced.partitions else ""
+
+
 def _join_verbs(mends: Iterable[Mend]) -> Iterator[str]:
     """`lower concurrency to 14`, `contextTokens to 7632`: a verb stands once, as long as it goes on."""
     last = ""
