@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from poolwright.specs.envelope import Envelope
+from poolwright.specs.lock import Lock
 from poolwright.specs.model import CUSTOM_FORMATS, Model
 from poolwright.specs.place import FieldPath
 from poolwright.specs.placement import Placement
@@ -23,6 +24,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "Pool": Pool,
     "Envelope": Envelope,
     "Placement": Placement,
+    "Lock": Lock,
 }
 
 

@@ -84,6 +84,21 @@ class ContainerToolkit(Model, frozen=True, kw_only=True):
     ]
 
 
+class ContainerRuntime(Model, frozen=True, kw_only=True):
+    """What runs the containers of the nodes."""
+
+    name: Annotated[Literal["containerd", "crio"], Meta(description="Which one it is.")]
+    version: Annotated[
+        VersionRangeText, Meta(description="Version or range, quoted; compared with what the GPU Operator lists.")
+    ]
+
+
+class Cdi(Model, frozen=True, kw_only=True):
+    """The Container Device Interface, by which devices get into containers."""
+
+    enabled: Annotated[bool, Meta(description="Whether the runtime of the nodes has it on.")] = True
+
+
 class ServingImage(Model, frozen=True, kw_only=True):
     """A serving engine's image."""
 
@@ -105,6 +120,8 @@ class StackSpec(Model, frozen=True, kw_only=True):
     ]
     gpu_driver: Annotated[GpuDriver | None, Meta(description="The kernel driver of NVIDIA GPUs.")] = None
     container_toolkit: Annotated[ContainerToolkit | None, Meta(description="NVIDIA's container toolkit.")] = None
+    container_runtime: Annotated[ContainerRuntime | None, Meta(description="What runs the nodes' containers.")] = None
+    cdi: Annotated[Cdi | None, Meta(description="The Container Device Interface; DRA drivers need it.")] = None
     serving_images: Annotated[
         tuple[ServingImage, ...],
         Meta(
