@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet import FACTS, PLACEMENTS, POOL, PROJECT, Files, edit, list_specs, read_small_fleet
+from fleet import FACTS, PLACEMENTS, POOL, PROJECT, Files, edit, list_specs, load_unit, read_fleet, read_small_fleet
 from poolwright.admission.claimed import admit_claim, bound_claim
 from poolwright.catalog.closure import UnitClosure
 from poolwright.catalog.units import build_closure
@@ -49,3 +49,29 @@ def test_a_refusal_names_the_placement_of_its_own_cluster() -> None:
         admit(files, "east")
     (found,) = refused.value.findings
     assert (found.code, found.place.file) == ("price-refused", PLACEMENTS)
+
+
+def is_priced(files: Files) -> bool:
+    closure = load_unit(files, "lab-alpha", "guard-1b7")
+    assert isinstance(closure, UnitClosure)
+    return closure.is_priced
+
+
+def test_what_shares_a_device_is_not_priced_whatever_its_class_says() -> None:
+    """With the gate the driver lets several pods have every GPU; a class needn't ask for that."""
+    pool = "specs/pools/h200-shares.yaml"
+    said = ("      selectors:\n        - cel: {expression: device.allowMultipleAllocations}\n", "")
+    assert not is_priced(read_fleet())
+    assert not is_priced(edit(read_fleet(), pool, said))
+
+
+def test_a_class_that_rules_shares_out_is_priced() -> None:
+    pool = "specs/pools/h100-full.yaml"
+    files = edit(
+        read_fleet(),
+        pool,
+        ('device.attributes["gpu', 'device.allowMultipleAllocations == false && device.attributes["gpu'),
+    )
+    closure = load_unit(files, "east", "chat-70b")
+    assert isinstance(closure, UnitClosure)
+    assert closure.is_priced

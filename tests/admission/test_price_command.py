@@ -51,7 +51,9 @@ to 53, or contextTokens to 6864, or raise tensorParallel to 2, or take an fp8 KV
         """\
 refused: chat@1.0.0 on h100-sxm5-80gb
   200 concurrent requests of 8192 tokens need 200.0 GiB of KV cache per GPU, the budget is 55.26 GiB: lower \
-concurrency to 53; not enough alone: fp8 KV cache (100.0 GiB, still 44.74 GiB too much, 110 concurrent)
+concurrency to 53; not enough alone: fp8 KV cache (100.0 GiB, still 44.74 GiB too much, 110 concurrent), \
+tensorParallel 8 (200 concurrent requests are more than the 64 sequences that the engine runs at once: others wait, \
+531 concurrent)
   within 1.58 GiB it is too close to call: measure
   200 concurrent requests are more than the 64 sequences that the engine runs at once: others wait
   as vllm 0.19.0, bfloat16 weights, bfloat16 KV cache, contextTokens 8192, concurrency 200, batch 64 sequences, \
@@ -223,13 +225,18 @@ def test_json_of_all_devices_has_what_text_has(folder: Path) -> None:
 def test_partitions_that_are_said_to_do_are_those_that_do(subject: str, folder: Path) -> None:
     arguments = (subject, VLLM)
     (one,) = read(*arguments, H100, folder=folder)["prices"]
-    words = {
-        name: read(*arguments, f"{H100}/{name}", folder=folder)["prices"][0]["admission"] for name in one["partitions"]
-    }
-    assert "1g.10gb" in words
-    assert one["toleratedPartitions"] == [name for name, word in words.items() if word == "admitted"]
-    (part,) = read(*arguments, f"{H100}/7g.80gb", folder=folder)["prices"]
-    assert (part["partitions"], part["toleratedPartitions"]) == ([], [])
+    said = {part["profile"]: part["admission"] for part in one["partitions"]}
+    alone = {name: read(*arguments, f"{H100}/{name}", folder=folder)["prices"][0] for name in said}
+    assert said == {name: found["admission"] for name, found in alone.items()}
+    assert "1g.10gb" in said
+    assert {tuple(found["partitions"]) for found in alone.values()} == {()}
+
+
+def test_a_partition_whose_memory_is_unknown_is_not_ruled_out(folder: Path) -> None:
+    ran = price("llama/config.json", VLLM, "--device=b200-180gb", "--weights=fp8", "--context=8192", folder=folder)
+    assert "  partitions that admit it: " in ran.stdout
+    said = next(line for line in ran.stdout.splitlines() if "partitions that admit it" in line)
+    assert said.endswith(", 3g.90gb, 4g.90gb, 7g.180gb")
 
 
 # --- what somebody says comes before what the envelope and the engine say ---

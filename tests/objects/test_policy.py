@@ -120,9 +120,11 @@ def deployment(**spec: object) -> Object:
     return {"kind": "Deployment", "metadata": {}, "spec": {"template": {"spec": pod(**spec)["spec"]}}}
 
 
-def groups(**spec: object) -> Object:
-    worker = {"spec": pod(**spec)["spec"]}
-    return {"kind": "LeaderWorkerSet", "metadata": {}, "spec": {"leaderWorkerTemplate": {"workerTemplate": worker}}}
+def groups(leader: Object | None = None, **spec: object) -> Object:
+    templates = {"workerTemplate": {"spec": pod(**spec)["spec"]}}
+    if leader is not None:
+        templates["leaderTemplate"] = {"spec": pod(**leader)["spec"]}
+    return {"kind": "LeaderWorkerSet", "metadata": {}, "spec": {"leaderWorkerTemplate": templates}}
 
 
 def cron_job(**spec: object) -> Object:
@@ -141,6 +143,7 @@ def gpus(name: str) -> list[Object]:
 GUARDED = ("Deployment", "LeaderWorkerSet", "ResourceClaim")
 CLAIMS = [{"name": "devices", "resourceClaimTemplateName": "x"}]
 DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "name": "x"}]}
+OTHER_OWNER = {"ownerReferences": [{"kind": "RayCluster", "name": "x"}]}
 REPLICAS = {"ownerReferences": [{"kind": "ReplicaSet", "name": "x"}]}
 # A policy, an object, and which of the policy's validations it fails.
 VERDICTS: dict[str, tuple[str, Object, tuple[int, ...]]] = {
@@ -194,8 +197,12 @@ VERDICTS: dict[str, tuple[str, Object, tuple[int, ...]]] = {
         (0,),
     ),
     "pod-not-priced": (PRICE_POLICY, pod(resourceClaims=CLAIMS), (0,)),
-    # It was judged with what made it.
-    "pod-of-what-is-priced": (PRICE_POLICY, {**pod(resourceClaims=CLAIMS), "metadata": REPLICAS}, ()),
+    # It was judged with what made it; a controller of another kind was not.
+    "pod-of-what-is-judged": (PRICE_POLICY, {**pod(resourceClaims=CLAIMS), "metadata": REPLICAS}, ()),
+    "pod-of-what-is-not-judged": (PRICE_POLICY, {**pod(resourceClaims=CLAIMS), "metadata": OTHER_OWNER}, (0,)),
+    "gpu-without-a-claim": (PRICE_POLICY, deployment(containers=gpus("nvidia.com/gpu")), (0,)),
+    "gpu-of-an-init-container": (PRICE_POLICY, pod(initContainers=gpus("nvidia.com/mig-1g.10gb")), (0,)),
+    "another-resource": (PRICE_POLICY, pod(containers=gpus("example.com/nic")), ()),
     "uses-a-claim-that-is-there": (PRICE_POLICY, pod(resourceClaims=[{"name": "a", "resourceClaimName": "b"}]), ()),
     "cron-job-not-priced": (
         PRICE_POLICY,
@@ -207,6 +214,7 @@ VERDICTS: dict[str, tuple[str, Object, tuple[int, ...]]] = {
         (0,),
     ),
     "groups-not-priced": (PRICE_POLICY, groups(resourceClaims=CLAIMS), (0,)),
+    "groups-whose-leader-alone-takes": (PRICE_POLICY, groups(leader={"resourceClaims": CLAIMS}), (0,)),
     "groups-priced": (PRICE_POLICY, priced(groups(resourceClaims=CLAIMS)), ()),
     "claim-not-priced": (PRICE_POLICY, {**claim(exactly("a")), "metadata": {}}, (0,)),
     "claim-priced": (PRICE_POLICY, priced({**claim(exactly("a")), "metadata": {}}), ()),

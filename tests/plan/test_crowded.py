@@ -7,7 +7,7 @@ import pytest
 from fleet import FACTS, FLEET, Files, edit, list_specs
 from folders import read_files
 from poolwright.catalog.inventory import parse_inventory
-from poolwright.plan.pricing.cluster import price_cluster
+from poolwright.plan.pricing.cluster import PricedCluster, price_cluster
 from poolwright.plan.pricing.crowded import check_crowding
 from poolwright.plan.promises.promised import list_tolerances
 from poolwright.specs.document import parse_documents
@@ -122,3 +122,59 @@ def test_what_may_move_is_warned_of() -> None:
     found = say(CASES["partitions"][0])
     assert found.startswith('specs/pools/static-mig.yaml:21:5: warning: pool "static-mig" is crowded')
     assert found.endswith("fix  10 devices more, or minReplicas 6 of guard-1b7\n")
+
+
+def price(files: Files) -> PricedCluster:
+    specs = parse_specs(list_specs(files))
+    on = resolve_cluster(specs, "east")[0]
+    assert on is not None
+    captured = parse_inventory(parse_documents(files[INVENTORY], INVENTORY), INVENTORY)
+    return price_cluster(specs, on, captured, files, FACTS)
+
+
+MANY_NODES = edit(FILES, FULL, ("count: 6", "count: 60"))
+ROOM = {
+    "partitions": (FILES, "guard-1b7", None, 1, True),
+    "three-times-as-many-partitions": (FILES, "guard-1b7", None, 3, False),
+    # Nodes of eight have two places for its pods of four, and any device that others take may spoil one.
+    "others-may-spoil-every-place": (FILES, "chat-70b", None, 1, False),
+    "places-to-spare": (MANY_NODES, "chat-70b", None, 1, True),
+    "no-node-has-so-many": (MANY_NODES, "chat-70b", None, 4, False),
+    # What a companion's device is asked for with each accelerator counts by itself.
+    "another-class": (MANY_NODES, "prefill-8b", "interactive-80g", 1, True),
+    "too-few-of-another-class": (MANY_NODES, "chat-70b", "rdma-nic", 1, True),
+}
+
+
+@pytest.mark.parametrize("name", ROOM)
+def test_room_is_certain_or_is_not_said(name: str) -> None:
+    files, unit, class_name, times, expected = ROOM[name]
+    assert price(files).room.has_room(unit, class_name, times=times) is expected
+
+
+def test_no_device_at_all() -> None:
+    assert say(edit(FILES, FULL, ("min: 79Gi, below: 90Gi", "min: 200Gi, below: 300Gi"))).startswith(
+        'specs/placements/east.yaml:8:21: placement "chat-70b" takes 16 devices of class interactive-80g at its peak, '
+        "and none is there  [pool-crowded]\n"
+        "  at   spec.deviceClassNames\n"
+        "  why  of all devices of the cluster, captured and planned, the class lets none through "
+        "(poolwright.dev/v1alpha1)\n"
+        "  fix  name another class, capture the cluster again, or plan nodes that have such devices\n"
+    )
+
+
+def test_what_nobody_said_is_not_counted() -> None:
+    """A cluster without a capture and without planned nodes."""
+    pool = "specs/pools/lab-full.yaml"
+    text = FILES[pool].decode()
+    start, end = text.index("  plannedNodes:"), text.index("  deviceClasses:")
+    assert say({**FILES, pool: (text[:start] + text[end:]).encode()}, "lab") == ""
+
+
+def test_a_larger_shortage_is_said_beside_the_smaller_one_within_it() -> None:
+    files = edit(size_chat(10), EAST, (REASON[0], REASON[1].format(3)))
+    said = [line for line in say(files).splitlines() if line.startswith("  fix")]
+    assert said == [
+        "  fix  3 devices more in zone east-b, or minReplicas 2 of reason-671b",
+        "  fix  47 devices more, or several changes: most are taken by reason-671b",
+    ]

@@ -63,11 +63,31 @@ _NODE_LABELS: Final = (
 _NO_DAEMON: Final = (
     '!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind == "DaemonSet")'
 )
-_POD_OF_ANY: Final = (
-    'request.kind.kind == "Pod" || request.kind.kind == "ResourceClaim" ? dyn(object.spec)'
-    ' : request.kind.kind == "CronJob" ? dyn(object.spec).jobTemplate.spec.template.spec'
-    ' : request.kind.kind == "LeaderWorkerSet" ? dyn(object.spec).leaderWorkerTemplate.workerTemplate.spec'
-    " : dyn(object.spec).template.spec"
+# Pods of what makes pods; a group of them has two templates.
+_PODS_OF_ANY: Final = (
+    'request.kind.kind == "ResourceClaim" ? []'
+    ' : request.kind.kind == "Pod" ? [dyn(object.spec)]'
+    ' : request.kind.kind == "CronJob" ? [dyn(object.spec).jobTemplate.spec.template.spec]'
+    ' : request.kind.kind == "LeaderWorkerSet" ? [dyn(object.spec).leaderWorkerTemplate.workerTemplate.spec]'
+    " + (has(dyn(object.spec).leaderWorkerTemplate.leaderTemplate)"
+    " ? [dyn(object.spec).leaderWorkerTemplate.leaderTemplate.spec] : [])"
+    " : [dyn(object.spec).template.spec]"
+)
+_TAKES_CLAIM: Final = "has(p.resourceClaims) && p.resourceClaims.exists(c, has(c.resourceClaimTemplateName))"
+_TAKES_RESOURCE: Final = (
+    "(p.containers + (has(p.initContainers) ? p.initContainers : [])).exists(c, has(c.resources)"
+    " && has(c.resources.limits)"
+    ' && c.resources.limits.exists(n, n.startsWith("nvidia.com/gpu") || n.startsWith("nvidia.com/mig-")))'
+)
+# What is made by one of these was judged with it: their pods, their Jobs, the claims of pods.
+_JUDGED: Final = (
+    *("CronJob", "DaemonSet", "Deployment", "Job", "LeaderWorkerSet", "Pod", "ReplicaSet", "ReplicationController"),
+    "StatefulSet",
+)
+_MADE_BY_JUDGED: Final = (
+    "!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, o.kind in ["
+    + ", ".join(f'"{kind}"' for kind in _JUDGED)
+    + "])"
 )
 _PRICED: Final = (
     f'(has(object.metadata.annotations) && "{PRICED_DIGEST}" in object.metadata.annotations'
@@ -177,18 +197,21 @@ def _build_node_policy(on: ClusterClosure) -> Object:
 
 
 def _build_price_policy(on: ClusterClosure) -> Object:
-    """Who takes devices and was never priced: a workload whose pods get claims of their own, or a claim by itself.
+    """Who takes devices and was never priced: a workload whose pods get some of their own, or a claim by itself.
 
-    What something else made, a pod of a Deployment or the claim of a pod, was judged with what made it. A workload that
-    only uses a claim that is there already takes no device.
+    A workload that only uses a claim that is there already takes no device.
     """
     rules = [
-        _rule("", "v1", ["CREATE"], ["pods"]),
-        _rule("apps", "v1", ["CREATE", "UPDATE"], ["deployments", "statefulsets"]),
+        _rule("", "v1", ["CREATE"], ["pods", "replicationcontrollers"]),
+        _rule("apps", "v1", ["CREATE", "UPDATE"], ["daemonsets", "deployments", "replicasets", "statefulsets"]),
         _rule("batch", "v1", ["CREATE", "UPDATE"], ["cronjobs", "jobs"]),
         _rule("leaderworkerset.x-k8s.io", "v1", ["CREATE", "UPDATE"], ["leaderworkersets"]),
         _rule("resource.k8s.io", on.resource_api, ["CREATE"], ["resourceclaims"]),
     ]
+    takes = (
+        'request.kind.kind == "ResourceClaim"'
+        f" || variables.pods.exists(p, {_TAKES_CLAIM}) || variables.pods.exists(p, {_TAKES_RESOURCE})"
+    )
     validation = {
         "expression": f"!variables.takes || {_PRICED}",
         "message": f"it takes devices and nobody priced it: it lacks {PRICED_DIGEST}, which poolwright writes on"
@@ -201,17 +224,8 @@ def _build_price_policy(on: ClusterClosure) -> Object:
         {
             "failurePolicy": "Ignore",
             "matchConstraints": _match(rules),
-            "matchConditions": [
-                {"name": "made-by-nothing-else", "expression": "!has(object.metadata.ownerReferences)"}
-            ],
-            "variables": [
-                {"name": "pod", "expression": _POD_OF_ANY},
-                {
-                    "name": "takes",
-                    "expression": 'request.kind.kind == "ResourceClaim" || (has(variables.pod.resourceClaims)'
-                    " && variables.pod.resourceClaims.exists(c, has(c.resourceClaimTemplateName)))",
-                },
-            ],
+            "matchConditions": [{"name": "made-by-nothing-judged", "expression": _MADE_BY_JUDGED}],
+            "variables": [{"name": "pods", "expression": _PODS_OF_ANY}, {"name": "takes", "expression": takes}],
             "validations": [validation],
         },
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
-from poolwright.admission.admit import admit
+from poolwright.admission.admit import Word, admit
 from poolwright.admission.architecture import Unsupported
 from poolwright.admission.choices import Choices
 from poolwright.admission.devices import KnownDevice, find_device, list_devices, list_partitions
 from poolwright.admission.price import Constants, choose_constants
-from poolwright.admission.priced import Priced, add_partitions, price_on
+from poolwright.admission.priced import Priced, price_on
 from poolwright.admission.report.price_json import render_price_json
 from poolwright.admission.report.price_text import render_price_text, render_prices_text
 from poolwright.catalog.facts import Facts
@@ -83,18 +84,19 @@ def _price(subject: Subject, device: KnownDevice, constants: Constants, facts: F
     if device.memory.is_partition or subject.is_measured:
         return priced
     parts = list_partitions(facts, device.name)
-    return add_partitions(priced, {one.name: _admits(subject, one, constants) for one in parts})
+    words = {name: None if one is None else _judge(subject, one, constants) for name, one in parts.items()}
+    return replace(priced, partitions=words)
 
 
 def _price_alone(subject: Subject, device: KnownDevice, constants: Constants) -> Priced:
     return price_on(subject.deploy(device.memory), device, constants, against=subject.check(device))
 
 
-def _admits(subject: Subject, device: KnownDevice, constants: Constants) -> bool:
-    built = None if subject.check(device) else subject.deploy(device.memory)
-    if built is None or isinstance(built, Unsupported):
-        return False
-    return admit(built, device.memory, constants).word == "admitted"
+def _judge(subject: Subject, device: KnownDevice, constants: Constants) -> Word:
+    if subject.check(device):
+        return "refused"
+    built = subject.deploy(device.memory)
+    return "unsupported" if isinstance(built, Unsupported) else admit(built, device.memory, constants).word
 
 
 def _print(options: PriceOptions, subject: Subject, prices: Sequence[Priced], notes: tuple[str, ...]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from poolwright.catalog.closure import RENDER_FORMAT
 from poolwright.cli.output import tell
 from poolwright.files.facts import read_facts
+from poolwright.specs.lock import RENDER_FORMAT
 
 
 def package_version() -> str:

@@ -13,23 +13,24 @@ from poolwright.admission.deployment import Deployment, DeviceMemory
 from poolwright.admission.model_files import check_model_files, parse_deployment
 from poolwright.admission.price import GIB, Constants, choose_constants, price
 from poolwright.catalog.closure import Closure, UnitClosure
-from poolwright.catalog.device_class import MEMORY, DeviceClass
+from poolwright.catalog.device_class import MEMORY
 from poolwright.catalog.facts import Facts
 from poolwright.specs.envelope import EnvelopeSpec
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.lock import BoundChoice, Lock
 from poolwright.specs.model import QuantityText
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
 
-_SHARES: Final = "device.allowMultipleAllocations"  # what a class of shares reads: a part of a device has no price
 _ANY: Final = DeviceMemory(name="any", total_bytes=80 * GIB)
 C = TypeVar("C", bound=Closure)
 
 
-def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
+def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts, lock: Lock | None = None) -> C:
     """The closure; a unit's claim asks for as much memory as its envelope costs on each device, and it is `is_priced`.
 
     files: those that the envelope names, by path. One that can't be read bounds nothing: check_model_files says so.
+    lock:  keeps the bound that was priced before, so that a better figure for an engine renames no claim.
     A class whose driver publishes no memory, and an envelope without a price, have no bound.
     """
     if not isinstance(closure, UnitClosure):
@@ -38,10 +39,12 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts) -> C:
         built = _build(closure.envelope.spec, files, facts, version=closure.image.version)
     except ValueError:
         return closure
-    return cast("C", _set_price(closure, built, facts))
+    return cast("C", _set_price(closure, built, facts, lock))
 
 
-def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], facts: Facts) -> UnitClosure:
+def admit_claim(
+    specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], facts: Facts, lock: Lock | None = None
+) -> UnitClosure:
     """`bound_claim` of a unit whose engine can start.
 
     specs:  among them the unit's placement, pool and envelope.
@@ -57,25 +60,32 @@ def admit_claim(specs: Specs, closure: UnitClosure, files: Mapping[str, bytes], 
         raise SpecError(list(check_model_files(mine, files))) from None
     if built is not None and (refused := list(_check_start(specs, closure, *built))):
         raise SpecError(refused)
-    return _set_price(closure, built, facts)
+    return _set_price(closure, built, facts, lock)
 
 
-def _set_price(closure: UnitClosure, built: tuple[Deployment, Constants] | None, facts: Facts) -> UnitClosure:
+def _set_price(
+    closure: UnitClosure, built: tuple[Deployment, Constants] | None, facts: Facts, lock: Lock | None
+) -> UnitClosure:
     if built is None:
         return closure
     bound, drivers = _find_bound(*built), facts.memory_drivers
+    kept = find_kept(closure, lock)
+    if bound is not None and kept is not None:
+        bound = kept.bound
     ways = tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives
     )
-    is_priced = bound is not None and all(_has_memory_of_its_own(way.device_class, drivers) for way in ways)
+    is_priced = bound is not None and all(
+        way.device_class.driver in drivers and not way.is_shared for way in closure.alternatives
+    )
     return msgspec.structs.replace(closure, alternatives=ways, is_priced=is_priced)
 
 
-def _has_memory_of_its_own(device_class: DeviceClass, drivers: frozenset[str]) -> bool:
-    """Whether a device of the class says what memory it has, and a pod has all of it."""
-    asks = sum(text.count(_SHARES) - text.count(f"!{_SHARES}") for text in device_class.selectors)
-    return device_class.driver in drivers and not asks
+def find_kept(closure: UnitClosure, lock: Lock | None) -> BoundChoice | None:
+    """What the lock keeps for a unit; None: nothing, or it was priced for another version of its envelope."""
+    kept = lock.memory_bounds.get(f"{closure.on.cluster}/{closure.unit}") if lock else None
+    return kept if kept and kept.envelope == f"{closure.envelope.name}@{closure.envelope.version}" else None
 
 
 def _check_start(specs: Specs, closure: UnitClosure, deployment: Deployment, constants: Constants) -> Iterator[Finding]:

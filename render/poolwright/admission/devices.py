@@ -57,15 +57,15 @@ def find_device(facts: Facts, name: str) -> KnownDevice:
     return _build_partition(name, found, fact)
 
 
-def list_partitions(facts: Facts, model: str) -> tuple[KnownDevice, ...]:
-    """The partitions of a model whose memory is known, in the facts' order; none, if it has none."""
+def list_partitions(facts: Facts, model: str) -> dict[str, KnownDevice | None]:
+    """The partitions of a model by profile, in the facts' order; None: the memory of one isn't known."""
     fact = facts.hardware_model(model)
-    profiles = () if fact is None else facts.model_profiles(model)
-    return tuple(
-        _build_partition(f"{model}/{one.name}", one, fact)
-        for one in profiles
-        if fact is not None and one.memory_mi is not None
-    )
+    if fact is None:
+        return {}
+    return {
+        one.name: None if one.memory_mi is None else _build_partition(f"{model}/{one.name}", one, fact)
+        for one in facts.model_profiles(model)
+    }
 
 
 def check_claimed(facts: Facts, spec: EnvelopeSpec, device: KnownDevice) -> str:

@@ -196,6 +196,8 @@ def _helps(before: Admission, mend: Mend) -> bool:
     first, left = before.refusals[0], mend.left
     if left is None or mend.field in ("concurrency", "contextTokens"):
         return False  # a load of nothing is no way
+    if left.dimension == "maxSequences":
+        return first.dimension != "maxSequences"  # the memory is enough then
     if (left.failure, left.dimension) != (first.failure, first.dimension):
         return False
     return _count_missing(left) < _count_missing(first)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from poolwright.admission.admit import Admission, admit
+from poolwright.admission.admit import Admission, Word, admit
 from poolwright.admission.architecture import Unsupported
 from poolwright.admission.deployment import Deployment
 from poolwright.admission.devices import KnownDevice
@@ -24,19 +24,17 @@ class Priced:
     admission: Admission
     mends: tuple[Mend, ...] = ()
     thresholds: Thresholds | None = None  # of what is admitted
-    # Profiles of the device's partitions, and those among them that admit it by themselves; none: it has no partitions.
-    partitions: tuple[str, ...] = ()
-    tolerated: tuple[str, ...] = ()
+    partitions: Mapping[str, Word | None] = field(default_factory=dict)  # by profile; None: its memory isn't known
 
+    @property
+    def tolerated(self) -> tuple[str, ...]:
+        """Profiles of partitions that admit it by themselves."""
+        return tuple(name for name, word in self.partitions.items() if word == "admitted")
 
-def add_partitions(priced: Priced, admitted: Mapping[str, bool]) -> Priced:
-    """With what the partitions of its device say.
-
-    admitted: by name, MODEL/PROFILE.
-    """
-    profiles = {name.partition("/")[2]: is_admitted for name, is_admitted in admitted.items()}
-    tolerated = tuple(name for name, is_admitted in profiles.items() if is_admitted)
-    return replace(priced, partitions=tuple(profiles), tolerated=tolerated)
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Profiles of partitions of which that can't be said."""
+        return tuple(name for name, word in self.partitions.items() if word not in ("admitted", "refused"))
 
 
 def price_on(

@@ -21,7 +21,7 @@ class Thresholds:
     """The largest of each that is admitted while the other stays as it is declared."""
 
     concurrency: int | None  # requests; None: no concurrency is declared, so that any is admitted
-    context_tokens: int  # of each request, in steps of CONTEXT_STEP above what is declared
+    context_tokens: int  # of each request, in steps of CONTEXT_STEP above what is declared, or the model's positions
 
 
 def find_thresholds(deployment: Deployment, device: DeviceMemory, constants: Constants) -> Thresholds | None:
@@ -36,11 +36,14 @@ def find_thresholds(deployment: Deployment, device: DeviceMemory, constants: Con
 
     if not holds():
         return None
-    tokens = load.context_tokens
+    tokens, longest = load.context_tokens, deployment.architecture.max_positions
     steps = _find_most(lambda more: holds(context_tokens=tokens + more * CONTEXT_STEP), _MOST // CONTEXT_STEP)
+    most = tokens + steps * CONTEXT_STEP
+    if most < longest < most + CONTEXT_STEP and holds(context_tokens=longest):
+        most = longest
     return Thresholds(
         concurrency=_count_requests(load.concurrency, lambda number: holds(concurrency=number)),
-        context_tokens=tokens + steps * CONTEXT_STEP,
+        context_tokens=most,
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from poolwright.catalog.charts import OPERATOR_CHART, Chart, build_charts
-from poolwright.catalog.closure import PLATFORM_UNIT, RENDER_FORMAT
+from poolwright.catalog.closure import PLATFORM_UNIT
 from poolwright.catalog.facts import Facts
 from poolwright.specs.finding import Finding
+from poolwright.specs.lock import RENDER_FORMAT
 from poolwright.specs.model import Model
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.pool import Pool

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from poolwright.catalog.device_class import DeviceClass, build_device_class
+from poolwright.catalog.device_mode import may_share
 from poolwright.catalog.dialect import Dialect, build_base_dialect, build_dialect
 from poolwright.catalog.facts import ComputeClassFact, Facts
 from poolwright.specs.canonical import Canonical, canonical_json
 from poolwright.specs.digest import Digest, digest_bytes, digest_value
 from poolwright.specs.envelope import Envelope, EnvelopeSpec
+from poolwright.specs.lock import RENDER_FORMAT
 from poolwright.specs.model import API_VERSION, Model, QuantityText, plain_spec
 from poolwright.specs.parse import Spec
 from poolwright.specs.placement import PlacementSpec
@@ -27,7 +29,6 @@ from poolwright.specs.stack import ServingImage
 if TYPE_CHECKING:  # `generate` never has one, and each type takes time to define
     from poolwright.catalog.argocd_closure import ArgocdClosure
 
-RENDER_FORMAT: Final = 1  # what decides rendered bytes beside the specs; a new number may restart every model
 PLATFORM_UNIT: Final = "platform"
 _NOTHING: Final[Mapping[int, Canonical]] = MappingProxyType({})
 
@@ -85,6 +86,7 @@ class ClaimedClass(Model, frozen=True, kw_only=True):
     device_class: DeviceClass
     native: ComputeClassFact | None  # None: the envelope asks for none
     memory: QuantityText | None = None  # that the envelope costs on each device; None: that isn't known
+    is_shared: bool = False  # several pods may have one of its devices, or that isn't ruled out
 
 
 class UnitClosure(Model, frozen=True, kw_only=True):
@@ -189,6 +191,7 @@ def build_unit_closure(
             ClaimedClass(
                 device_class=build_device_class(device_class),
                 native=None if wanted == "any" else facts.compute_class(device_class.driver, wanted),
+                is_shared=may_share(device_class, resolved.on.stack.value, facts),
             )
             for device_class in resolved.device_classes
         ),

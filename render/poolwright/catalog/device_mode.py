@@ -11,12 +11,15 @@ from poolwright.specs.envelope import Isolation
 from poolwright.specs.finding import Finding
 from poolwright.specs.pool import DeviceClassSpec
 from poolwright.specs.resolve import ResolvedPlacement
+from poolwright.specs.stack import Stack
 
 if TYPE_CHECKING:
     from poolwright.catalog.cel import Expr
 
 # From the strongest: what each mode lets others have of the same device.
 _ORDER: Final[tuple[Isolation, ...]] = ("exclusive", "partition", "shared")
+SHARES_GATE: Final = "ConsumableShares"  # of NVIDIA's driver: with it every GPU may be allocated several times
+_NVIDIA: Final = "gpu.nvidia.com"
 _TYPE: Final = "type"  # the attribute, of the driver's own domain, that says what kind of device one is
 _PARTITIONS: Final = ("mig",)  # its values for partitions; every other device is a whole one
 _RULE: Final = "poolwright.dev/v1alpha1"
@@ -37,6 +40,19 @@ def device_mode(device_class: DeviceClassSpec, facts: Facts) -> Isolation:
             types.append({str(value) for value in values})
     taken = set.intersection(*types) if types else _known_types(device_class.driver, facts)
     return "exclusive" if taken.isdisjoint(_PARTITIONS) else "partition"
+
+
+def may_share(device_class: DeviceClassSpec, stack: Stack, facts: Facts) -> bool:
+    """Whether several pods may have one of the class's devices: it asks for shares, or its driver shares all it has.
+
+    Raises: CelError as device_mode.
+    """
+    if device_class.selectors and device_mode(device_class, facts) == "shared":
+        return True
+    return any(
+        driver.feature_gates.get(SHARES_GATE) and device_class.driver in (*driver.driver_names, _NVIDIA)
+        for driver in stack.spec.dra_drivers
+    )
 
 
 def check_modes(resolved: ResolvedPlacement, facts: Facts) -> list[Finding]:

@@ -85,6 +85,7 @@ class DeviceKinds:
     features: Features
     copies: Mapping[str, int]  # by planned node: how many there are of it
     zones: Mapping[str, str]  # by node whose zone is known
+    nodes: Mapping[str, Node]  # captured ones, by name
 
 
 def build_device_kinds(specs: Specs, on: ResolvedCluster, inventory: Inventory | None, facts: Facts) -> DeviceKinds:
@@ -99,6 +100,7 @@ def build_device_kinds(specs: Specs, on: ResolvedCluster, inventory: Inventory |
         features=build_features(*_find_gates(on, facts)),
         copies={name: entry.count for name, entry in planned.items()},
         zones={**captured, **{name: entry.zone for name, entry in planned.items()}},
+        nodes={node.name: node for node in (inventory.nodes if inventory else ())},
     )
 
 

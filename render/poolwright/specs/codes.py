@@ -280,6 +280,14 @@ CODES: Final[dict[str, str]] = {
     ),
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
+    "lock-unreadable": (
+        "poolwright.lock isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or pin "
+        "again."
+    ),
+    "version-unresolved": (
+        "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
+        "never made up."
+    ),
     "model-unreadable": (
         "A model's config.json, or its measured profile, isn't what it must be, so that nothing can be priced by it."
     ),

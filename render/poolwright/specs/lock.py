@@ -5,19 +5,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from poolwright.specs.document import Document, parse_documents
+from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError
-from poolwright.specs.model import ApiVersion, Model, QuantityText, decode_custom
+from poolwright.specs.model import ApiVersion, Model, QuantityText, decode_custom, plain_spec
 from poolwright.specs.place import Place
 from poolwright.specs.scalar import DigestText, ImageReference, OneLine, Semver, UnitName
+from poolwright.specs.version import parse_version
 
 LOCK_FILE: Final = "poolwright.lock"
+TOOL_VERSION: Final = "0.1.0"  # of this release
+RENDER_FORMAT: Final = 1  # what decides rendered bytes beside the specs; a new number may restart every model
 _RULE: Final = "poolwright.dev/v1alpha1"
+_RESTORE: Final = "restore it from Git, or run poolwright pin"
 
 
 class Choice(Model, frozen=True, kw_only=True):
@@ -90,7 +96,7 @@ class PricingChoice(Model, frozen=True, kw_only=True):
 class FormatChoice(Model, frozen=True, kw_only=True):
     """The render format."""
 
-    version: Annotated[int, Meta(ge=1, description="What decides rendered bytes beside the specs.")]
+    version: Annotated[int, Meta(ge=1, le=65535, description="What decides rendered bytes beside the specs.")]
     reason: Annotated[OneLine, Meta(description="Why it is this one.")]
 
 
@@ -108,17 +114,56 @@ class Lock(Model, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
 
 
-def parse_lock(text: bytes) -> tuple[Lock, Document]:
-    """The lock of a project, and its document.
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock and its text: where a field stands is looked up only where it must be said."""
 
-    Raises: SpecError with everything that is wrong with it.
+    value: Lock
+    text: bytes
+
+    def place(self, *path: str | int) -> Place:
+        """Where the field at path stands, or its nearest parent."""
+        return parse_documents(self.text, LOCK_FILE)[0].place(path)
+
+
+def render_lock(lock: Lock) -> bytes:
+    """The lock's text: JSON, keys sorted, two spaces; what a reader of YAML takes as well."""
+    return msgspec.json.format(msgspec.json.encode(plain_spec(lock), order="sorted"), indent=2) + b"\n"
+
+
+def parse_lock(text: bytes) -> LockFile:
+    """The lock of a project. What `render_lock` wrote is read quickly; what was edited, strictly and with places.
+
+    Raises: SpecError with everything that is wrong with it, or that a newer release wrote it.
     """
+    try:
+        found = msgspec.json.decode(text, type=Lock, dec_hook=decode_custom)
+    except msgspec.DecodeError:
+        found = None
+    if found is None or render_lock(found) != text:
+        found = _parse_strictly(text)
+    if problems := list(_check_newer(found)):
+        raise SpecError(problems)
+    return LockFile(found, text)
+
+
+def _check_newer(lock: Lock) -> Iterator[Finding]:
+    fix = f"install poolwright {lock.min_poolwright} or later"
+    if parse_version(lock.min_poolwright) > parse_version(TOOL_VERSION):
+        yield _refuse(Place(LOCK_FILE), f"it was written for poolwright {lock.min_poolwright} or later", fix)
+    elif lock.render_format.version != RENDER_FORMAT:
+        yield _refuse(Place(LOCK_FILE), f"render format {lock.render_format.version} isn't known here", fix)
+
+
+def _parse_strictly(text: bytes) -> Lock:
     documents = parse_documents(text, LOCK_FILE)
     if len(documents) != 1:
-        raise SpecError([_refuse(Place(LOCK_FILE), f"it holds {len(documents)} documents, and a lock is one")])
+        raise SpecError(
+            [_refuse(Place(LOCK_FILE), f"it holds {len(documents)} documents, and a lock is one", _RESTORE)]
+        )
     (document,) = documents
     try:
-        return msgspec.convert(document.value, Lock, dec_hook=decode_custom), document
+        return msgspec.convert(document.value, Lock, dec_hook=decode_custom)
     except msgspec.ValidationError as error:
         from poolwright.specs.shape import check_shape  # here: it takes longer to load than a unit to render
 
@@ -128,13 +173,13 @@ def parse_lock(text: bytes) -> tuple[Lock, Document]:
         raise SpecError(findings) from None
 
 
-def _refuse(place: Place, what: str) -> Finding:
+def _refuse(place: Place, what: str, fix: str) -> Finding:
     return Finding(
         code="lock-unreadable",
         severity="error",
         place=place,
         what=what,
-        why="versions and bounds that are pinned are read from it",
+        why="exact versions and the memory that claims ask for are read from it",
         rule=_RULE,
-        fix="restore it from Git, or run poolwright pin",
+        fix=fix,
     )

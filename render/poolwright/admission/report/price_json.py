@@ -48,8 +48,7 @@ def build_price_json(priced: Priced) -> _Json:
         **_price(admission.price, deployment),
         "refusals": [_refusal(one) for one in admission.refusals],
         "mends": [_mend(one) for one in priced.mends],
-        "partitions": list(priced.partitions),
-        "toleratedPartitions": list(priced.tolerated),
+        "partitions": [{"profile": name, "admission": word} for name, word in priced.partitions.items()],
         "thresholds": build_thresholds_json(priced.thresholds),
         "constants": {"set": priced.constants.name, "extrapolated": priced.constants.is_extrapolated},
     }

@@ -62,9 +62,9 @@ def build_price_schema() -> SchemaPart:
             **_price(),
             "refusals": build_list("What stands against it; what decides first.", _refusal("Something against it.")),
             "mends": build_list("Changes of one field each: those that are admitted, then those that help.", _mend()),
-            "partitions": build_list("Profiles that the device can be cut into; none: it can't.", build_text("One.")),
-            "toleratedPartitions": build_list(
-                "Those of them that admit it; none of some: it needs a whole device.", build_text("A profile.")
+            "partitions": build_list(
+                "What each partition of the device alone would say; empty: it has none, or they weren't asked.",
+                _partition(),
             ),
             "thresholds": build_thresholds_schema(),
             "constants": build_object(
@@ -74,6 +74,17 @@ def build_price_schema() -> SchemaPart:
                     "extrapolated": build_flag("Whether it wasn't fitted on logs of the version that is priced."),
                 },
             ),
+        },
+    )
+
+
+def _partition() -> SchemaPart:
+    words = [*get_args(Word), None]
+    return build_object(
+        "A partition.",
+        {
+            "profile": build_text("Its profile."),
+            "admission": {"description": "The word; null: its memory isn't known.", "enum": words},
         },
     )
 

@@ -49,7 +49,7 @@ def render_prices_text(subject: str, prices: Sequence[Priced], notes: Sequence[s
     for name, word, one in zip(names, words, prices, strict=True):
         first = next(_list_reasons(one, mends=False), "")
         if one.tolerated:
-            first += f"; {say_partitions(one)}"
+            first += f"; partitions that admit it: {', '.join(one.tolerated)}"
         yield f"  {name:{wide[0]}}  {word:{wide[1]}}  {first}".rstrip()
     for line in dict.fromkeys(say_extrapolated(one) for one in prices if one.admission.price is not None):
         if line:

@@ -114,13 +114,13 @@ def say_room(priced: Priced) -> str:
         return ""
     tokens, price = deployment.load.context_tokens, admission.price
     unit, copies = say_unit(price.device), deployment.data_parallel
-    each = f" on each of {copies} copies" if copies > 1 else ""
+    each = f", on each of {copies} copies" if copies > 1 else ""
     one = say_gib(price.cache.count_bytes(tokens))
     budget = say_gib(max(0, price.kv_budget_bytes))
-    room = f"{budget} of KV cache per {unit} holds {admission.max_concurrency}{each}"
+    room = f"{budget} of KV cache per {unit} holds {admission.max_concurrency}"
     need = admission.kv_needed_bytes
     load = "" if need is None else f"; the load needs {say_gib(need)}"
-    return f"{room} requests of {tokens} tokens, {one} each{load}"
+    return f"{room} requests of {tokens} tokens, {one} each{each}{load}"
 
 
 def say_thresholds(priced: Priced) -> str:
@@ -134,9 +134,11 @@ def say_thresholds(priced: Priced) -> str:
 
 def say_partitions(priced: Priced) -> str:
     """Which partitions of the device would do; empty: it has none, or they weren't asked."""
-    if priced.tolerated:
-        return f"partitions that admit it: {', '.join(priced.tolerated)}"
-    return "needs a whole device: no partition admits it" if priced.partitions else ""
+    if not priced.partitions:
+        return ""
+    parts = [f"partitions that admit it: {', '.join(priced.tolerated)}"] if priced.tolerated else []
+    parts += [f"too close to call, or unknown: {', '.join(priced.undecided)}"] if priced.undecided else []
+    return "; ".join(parts) or "needs a whole device: no partition admits it"
 
 
 def _join_verbs(mends: Iterable[Mend]) -> Iterator[str]:
@@ -172,6 +174,8 @@ def _say_helping(one: Mend) -> str:
         missing = left.needed_bytes - left.available_bytes
         parts.append(say_gib(left.needed_bytes))
         parts.append("too close to call" if left.is_close else f"still {say_gib(missing)} too much")
+    elif left is not None:
+        parts.append(left.what)
     if one.max_concurrency is not None:
         parts.append(f"{one.max_concurrency} concurrent")
     return f"{name} ({', '.join(parts)})" if parts else name

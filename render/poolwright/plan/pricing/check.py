@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from poolwright.admission.report.words import say_band, say_mends
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.plan.pricing.takers import Room
-from poolwright.plan.report.words import count_of
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
@@ -104,19 +103,28 @@ def check_prices(priced: Iterable[PricedClass], room: Room) -> Iterator[Finding]
 
 
 def _list_classes(one: PricedClass, room: Room) -> Iterator[str]:
-    """Other classes that admit it: those with room, and what is missing of the others."""
-    free = {name: room.count_free(one.unit, name) for name in one.other_classes}
-    enough = [name for name, count in free.items() if count >= one.footprint.rollout]
-    if enough:
-        yield f"class {' or '.join(enough)}"
-    for name, count in free.items():
-        if count < one.footprint.rollout:
-            there, needed = count_of(max(0, count), "device"), one.footprint.rollout
-            yield f"class {name} would admit it and has {there} left of the {needed} that it takes"
+    """Other classes that admit it: those that surely have room, then the others, as no way out."""
+    sure = [name for name in one.other_classes if room.has_room(one.unit, name)]
+    if sure:
+        yield f"class {' or '.join(sure)}"
+    for name in one.other_classes:
+        if name not in sure:
+            yield f"class {name} would admit it: poolwright plan says whether it has room"
+
+
+def _list_mends(one: PricedClass, room: Room) -> Iterator[str]:
+    """Changes of one field; more devices for each replica are a way out only where there are as many."""
+    wide = [mend for mend in one.mends if mend.field == "tensorParallel" and mend.is_enough]
+    short = [mend for mend in wide if not room.has_room(one.unit, times=-(-int(mend.now) // int(mend.was)))]
+    ways = [mend for mend in one.mends if mend not in short]
+    if ways:
+        yield say_mends(ways)
+    for mend in short:
+        yield f"tensorParallel {mend.now} would admit it: poolwright plan says whether there is room"
 
 
 def _build(one: PricedClass, room: Room, code: str, severity: Severity, verb: str) -> Finding:
-    ways = [say_mends(one.mends)] if one.mends else []
+    ways = list(_list_mends(one, room))
     ways += _list_classes(one, room)
     measure = "measure it, and name the figures as model.measuredProfile"
     if one.device.is_shared:  # what is measured depends on the others

@@ -35,25 +35,42 @@ def check_crowding(cluster: PricedCluster, tolerances: Sequence[Tolerance]) -> I
 
     tolerances: of the cluster's pools.
     Counted are placements that may not wait, surge and spare replicas included, and reservations; not what each of its
-    classes refuses, which takes none before it is mended, nor those for whom there is no device at all, who stand in
-    nobody's way. Devices that several pods share have room for any number.
+    classes refuses, which takes none before it is mended. Devices that several pods share have room for any number.
     Cost: quadratic in the sets of devices that placements may be given.
     """
     kinds, market, refused = cluster.kinds, cluster.market, list_refused(cluster.prices)
-    everybody = cluster.takers
-    takers = [one for one in everybody if one.devices and one.behavior != "queueable" and one.name not in refused]
-    crowded: list[frozenset[int]] = []
+    counted = [one for one in cluster.takers if one.behavior != "queueable" and one.name not in refused]
+    if market.devices:  # else nobody said what there is
+        yield from (_refuse_nothing(one) for one in counted if not one.devices and one.placement is not None)
+    takers = [one for one in counted if one.devices]
+    known: list[tuple[frozenset[int], int]] = []  # sets that are too few, and by how much
     for devices in _list_sets(takers):
         if any(market.devices[at].allow_multiple_allocations for at in devices):
             continue
         members = tuple(one for one in takers if one.devices <= devices)
         crowd = _Crowd(takers=members, devices=devices, there=count_devices(devices, kinds, market))
-        if any(known <= devices for known in crowded):
-            continue  # those few are already too many
-        if sum(one.peak for one in members) > crowd.there:
-            crowded.append(devices)
+        within = sum(short for smaller, short in known if smaller <= devices)
+        short = sum(one.peak for one in members) - crowd.there
+        if short > within:  # what is short within some of them isn't said again
+            known.append((devices, short - within))
             yield _refuse_peak(crowd)
-        yield from _check_losses(crowd, tolerances, kinds, market)
+        if not within:
+            yield from _check_losses(crowd, tolerances, kinds, market)
+
+
+def _refuse_nothing(one: Taker) -> Finding:
+    where = "" if one.zone is None else f" in zone {one.zone}"
+    place = one.pool.place("spec") if one.placement is None else one.placement.place("spec", "deviceClassNames")
+    return Finding(
+        code="pool-crowded",
+        severity="error",
+        place=place,
+        what=f'placement "{one.name}" takes {count_of(one.peak, "device")} of class {" or ".join(one.class_names)}'
+        f"{where} at its peak, and none is there",
+        why="of all devices of the cluster, captured and planned, the class lets none through",
+        rule=RULE,
+        fix="name another class, capture the cluster again, or plan nodes that have such devices",
+    )
 
 
 def _list_sets(takers: Sequence[Taker]) -> list[frozenset[int]]:
@@ -70,6 +87,7 @@ def _refuse_peak(crowd: _Crowd) -> Finding:
     total = sum(one.peak for one in crowd.takers)
     takers = sorted(crowd.takers, key=lambda one: (-one.peak, one.name))
     pool, short = takers[0].pool, total - crowd.there
+    ways = [_cut_peak(one, short) for one in takers]
     return Finding(
         code="pool-crowded",
         severity="error" if any(one.behavior == "stable" for one in takers) else "warning",
@@ -79,7 +97,7 @@ def _refuse_peak(crowd: _Crowd) -> Finding:
         why="counted are maxReplicas and surge of all that may not wait, and reservations; if the number is enough, "
         "poolwright plan proves whether they fit on the nodes",
         rule=RULE,
-        fix=_say_ways(count_of(short, "device") + " more", [_cut_peak(one, short) for one in takers]),
+        fix=_say_ways(f"{count_of(short, 'device')} more{_say_zone(crowd)}", ways, takers[0].name),
     )
 
 
@@ -89,7 +107,7 @@ def _check_losses(
     """What is short once a pool of one of the takers lost what it tolerates; not what is short already."""
     needed = sum(one.each * one.least for one in crowd.takers)
     for tolerance in tolerances:
-        own = [one for one in crowd.takers if one.pool.value.identity == tolerance.pool and one.behavior != "reserved"]
+        own = [one for one in crowd.takers if one.pool.value.identity == tolerance.pool and one.placement is not None]
         left = crowd.there - _count_lost(crowd.devices, tolerance, kinds, market)
         if own and left < needed <= crowd.there:
             yield _refuse_loss(crowd, tolerance, own, needed, left)
@@ -125,17 +143,20 @@ def _refuse_loss(crowd: _Crowd, tolerance: Tolerance, own: Sequence[Taker], need
         why="the pool promises that every minReplicas survives such a loss; counted are all that may not wait, and "
         "reservations",
         rule=RULE,
-        fix=_say_ways(f"{count_of(short, 'device')} more that such a loss leaves", ways),
+        fix=_say_ways(f"{count_of(short, 'device')} more that such a loss leaves", ways, takers[0].name),
     )
 
 
 def _say_devices(count: int, crowd: _Crowd) -> str:
     """`87 devices of class interactive-80g`; with the zone, if all must be in it."""
     names = list(dict.fromkeys(name for one in crowd.takers for name in one.class_names))
+    return f"{count_of(count, 'device')} of class {' or '.join(names)}{_say_zone(crowd)}"
+
+
+def _say_zone(crowd: _Crowd) -> str:
     zones = {one.zone for one in crowd.takers}
     zone = next(iter(zones)) if len(zones) == 1 else None
-    within = "" if zone is None else f" in zone {zone}"
-    return f"{count_of(count, 'device')} of class {' or '.join(names)}{within}"
+    return "" if zone is None else f" in zone {zone}"
 
 
 def _say_peak(one: Taker) -> str:
@@ -150,22 +171,28 @@ def _say_least(one: Taker) -> str:
 
 
 def _cut_peak(one: Taker, short: int) -> str:
-    """The change of a placement alone that takes so many devices less at the peak; empty: there is none."""
+    """The change of one taker alone that takes so many devices less at the peak; empty: there is none."""
     fewer = -(-short // one.each)
-    if one.behavior == "reserved":
-        return ""
+    if one.placement is None:
+        return f"{one.most - fewer} {one.name}" if one.most > fewer else ""
     if fewer <= one.surge:
         return f"surge {one.surge - fewer} of {one.name}"
-    field, lowest = ("minReplicas", 1) if one.most == one.least else ("maxReplicas", one.least)
-    return f"{field} {one.most - fewer} of {one.name}" if one.most - fewer >= lowest else ""
+    left, is_written = one.most - fewer, one.placement.value.spec.max_replicas is not None
+    if left < (one.least if is_written and one.most > one.least else 1):
+        return ""
+    field = "maxReplicas" if one.most > one.least else "minReplicas and maxReplicas" if is_written else "minReplicas"
+    return f"{field} {left} of {one.name}"
 
 
 def _cut_least(one: Taker, short: int) -> str:
     """The same at the minimum."""
-    fewer = one.least - -(-short // one.each)
-    return f"minReplicas {fewer} of {one.name}" if fewer >= 1 and one.behavior != "reserved" else ""
+    left = one.least - -(-short // one.each)
+    if left < 1:
+        return ""
+    return f"{left} {one.name}" if one.placement is None else f"minReplicas {left} of {one.name}"
 
 
-def _say_ways(more: str, ways: Sequence[str]) -> str:
-    """More devices, and each single change that makes the number enough."""
-    return ", or ".join([more, *([one for one in ways if one] or ["fewer replicas"])])
+def _say_ways(more: str, ways: Sequence[str], largest: str) -> str:
+    """More devices, and each single change that makes the number enough; if none does, where most are taken."""
+    enough = [one for one in ways if one]
+    return ", or ".join([more, *(enough or [f"several changes: most are taken by {largest}"])])

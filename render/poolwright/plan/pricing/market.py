@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from poolwright.admission.deployment import DeviceMemory
 from poolwright.allocation.features import Features
 from poolwright.allocation.selectors.cache import SelectorCache
 from poolwright.catalog.device_class import MEMORY, DeviceClass
-from poolwright.catalog.resource_slice import Device, ResourceSlice, newest_pools
+from poolwright.catalog.resource_slice import Device, ResourceSlice, is_complete, newest_pools
 
 
 class Market:
@@ -18,8 +18,15 @@ class Market:
     """
 
     def __init__(self, slices: Sequence[ResourceSlice], features: Features) -> None:
-        newest = [one for pool in newest_pools(slices).values() for one in pool]
+        pools = newest_pools(slices).values()
+        newest = [one for pool in pools for one in pool]
         self.devices = tuple(device for one in newest for device in one.devices)
+        # Those that nothing but being taken stands against: of whole pools, nobody's part or share, and not tainted.
+        self.plain = frozenset(
+            at
+            for at, device in enumerate(self.devices)
+            if not (device.consumes or device.allow_multiple_allocations or device.taints or device.binding_conditions)
+        ) & _number(pools)
         self.nodes = (
             tuple(  # of each device, the one that alone can reach it; None: others can too, or which isn't said
                 (device.placement or one.placement).node_name for one in newest for device in one.devices
@@ -62,6 +69,16 @@ class Market:
 
     def _is_in(self, device: Device, device_class: DeviceClass) -> bool:
         return all(self._selectors.matches(text, device) is True for text in device_class.selectors)
+
+
+def _number(pools: Iterable[tuple[ResourceSlice, ...]]) -> frozenset[int]:
+    """Numbers of the devices of whole pools, counted through all of them."""
+    whole, number = set(), 0
+    for pool in pools:
+        count = sum(len(one.devices) for one in pool)
+        whole |= set(range(number, number + count)) if is_complete(pool) else set()
+        number += count
+    return frozenset(whole)
 
 
 def _find_memory(device: Device) -> int | None:

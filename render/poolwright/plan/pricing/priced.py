@@ -16,6 +16,7 @@ from poolwright.admission.thresholds import Thresholds, find_thresholds
 from poolwright.catalog.device_class import build_device_class
 from poolwright.catalog.facts import Facts
 from poolwright.plan.pricing.market import Market
+from poolwright.plan.what_if.class_choices import may_name
 from poolwright.specs.claim_plan import devices_per_replica
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
@@ -75,7 +76,7 @@ def price_placements(
     for placement in specs.placements:
         resolved = resolve_placement(specs, placement)[0]
         if resolved is not None and resolved.on.cluster.name == cluster:
-            found += _price(resolved, market, files, facts)
+            found += _price(specs, resolved, market, files, facts)
     return tuple(found)
 
 
@@ -88,7 +89,7 @@ def list_refused(priced: Iterable[PricedClass]) -> frozenset[str]:
 
 
 def _price(
-    resolved: ResolvedPlacement, market: Market, files: Mapping[str, bytes], facts: Facts
+    specs: Specs, resolved: ResolvedPlacement, market: Market, files: Mapping[str, bytes], facts: Facts
 ) -> Iterator[PricedClass]:
     spec, name = resolved.envelope.value.spec, resolved.placement.value.metadata.name
     constants = choose_constants(facts.engine_memory, spec.engine.type, resolved.image.version)
@@ -113,7 +114,7 @@ def _price(
             thresholds=thresholds,
             other_classes=()
             if admission.word == "admitted" or isinstance(deployment, Unsupported) or constants is None
-            else tuple(_list_others(resolved, market, deployment, constants)),
+            else tuple(_list_others(specs, resolved, market, deployment, constants, facts)),
         )
 
 
@@ -141,11 +142,18 @@ def _judge(
 
 
 def _list_others(
-    resolved: ResolvedPlacement, market: Market, deployment: Deployment, constants: Constants
+    specs: Specs,
+    resolved: ResolvedPlacement,
+    market: Market,
+    deployment: Deployment,
+    constants: Constants,
+    facts: Facts,
 ) -> Iterator[str]:
-    """Classes of the pool that it would be admitted on."""
+    """Classes of the pool that it may name instead, and would be admitted on."""
     named = {one.name for one in resolved.device_classes}
     for device_class in resolved.pool.value.spec.device_classes:
         device = None if device_class.name in named else market.find_smallest(build_device_class(device_class))
-        if device is not None and admit(deployment, device, constants).word == "admitted":
+        if device is None or admit(deployment, device, constants).word != "admitted":
+            continue
+        if may_name(specs, resolved.placement, (device_class.name,), facts):
             yield device_class.name

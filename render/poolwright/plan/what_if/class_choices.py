@@ -43,17 +43,20 @@ def _list_further(specs: Specs, resolved: ResolvedPlacement, facts: Facts) -> tu
     named = {one.name for one in resolved.device_classes}
     if any(one.name in named for one in resolved.extra_classes):
         return ()  # which requests are for accelerators doesn't show in their classes
-    drivers = {one.driver for one in resolved.device_classes}
+    drivers, order = {one.driver for one in resolved.device_classes}, resolved.placement.value.spec.device_class_names
     return tuple(
         one.name
         for one in resolved.pool.value.spec.device_classes
-        if one.name not in named and one.driver in drivers and _may_name(specs, resolved.placement, one.name, facts)
+        if one.name not in named
+        and one.driver in drivers
+        and may_name(specs, resolved.placement, (*order, one.name), facts)
     )
 
 
-def _may_name(specs: Specs, placement: Spec[Placement], name: str, facts: Facts) -> bool:
+def may_name(specs: Specs, placement: Spec[Placement], names: tuple[str, ...], facts: Facts) -> bool:
+    """Whether a placement breaks no rule of specs where these are its classes."""
     said = placement.value.spec
-    more = msgspec.structs.replace(said, device_class_names=(*said.device_class_names, name))
+    more = msgspec.structs.replace(said, device_class_names=names)
     changed = Spec(value=msgspec.structs.replace(placement.value, spec=more), document=placement.document)
     resolved = resolve_placement(specs, changed)[0]
     if resolved is None:
