@@ -61,6 +61,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "gpu-driver-patch-that-is-not-listed": (BASELINE, "580.173.02", "580.126.20"),
     # Listed for the operator, and too old for claims.
     "gpu-driver-too-old-for-claims": (BASELINE, "580.173.02", "535.309.01"),
+    "runtime-that-is-not-listed": (BASELINE, "version: 2.2.x}", "version: 1.6.x}"),
+    "cdi-off": (BASELINE, "cdi: {enabled: true}", "cdi: {enabled: false}"),
     "toolkit-too-old": (BASELINE, "version: 1.20.0", "version: 1.17.8"),
     "version-that-is-none": (BASELINE, "580.173.02", "latest"),
     "driver-not-listed-with-the-operator": (BASELINE, "version: 26.7.0", "version: 26.3.3", *BY_POLICY, *BY_CHART),
@@ -189,7 +191,7 @@ def test_nothing_is_said(case: tuple[str, ...]) -> None:
 
 def test_every_code_of_these_rules_is_shown() -> None:
     found = {finding.code for case in REFUSED.values() for finding in judge(case)}
-    families = ("chart-", "driver-", "gate-", "operator-", "lane-stack", "class-driver-unknown")
+    families = ("chart-", "cdi-", "driver-", "gate-", "operator-", "lane-stack", "class-driver-unknown")
     assert found - {"duplicate-name", "invalid-value"} == {code for code in CODES if code.startswith(families)}
 
 

@@ -11,16 +11,20 @@ import msgspec
 import pytest
 import yaml
 
-from fleet import list_specs
+from fleet import FLEET, list_specs
 from fleet_variants import large_fleet
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.finding import SpecError
+from poolwright.specs.lock import LOCK_FILE
 from poolwright.specs.model import decode_custom
 from poolwright.specs.schema import KINDS
 from poolwright.specs.shape import check_shape
 
 ROUNDS = 400  # of one to three edits, for each kind
-VALID = tuple(d for file, text in list_specs(large_fleet()).items() for d in parse_documents(text, file))
+VALID = (
+    *(d for file, text in list_specs(large_fleet()).items() for d in parse_documents(text, file)),
+    *parse_documents((FLEET / LOCK_FILE).read_bytes(), LOCK_FILE),
+)
 
 # What people and their tools put in place of a value, and numbers at the borders of what is read.
 OTHER_VALUES = (

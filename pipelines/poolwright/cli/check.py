@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from poolwright.catalog.closure import UnitClosure
+from poolwright.catalog.image_rules import check_images
 from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
@@ -29,7 +30,7 @@ def run_check(project: str, report: ReportFormat) -> int:
     try:
         loaded = load_project(find_project(project))
         inventories = read_inventories(loaded)
-        warnings = check_stacks(loaded.specs, loaded.facts)
+        warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)

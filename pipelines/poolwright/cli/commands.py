@@ -16,6 +16,7 @@ _GROUPS = {
     "Write": ("init", "check", "schema", "explain"),
     "Render": ("render", "generate"),
     "Fit": ("allocate", "plan", "price"),
+    "Release": ("pin",),
     "Other": ("facts", "version"),
 }
 
@@ -328,8 +329,8 @@ def price(subject: str, **options: Any) -> int:
     "kind",
     type=click.Choice(
         (
-            *("all", "Project", "Stack", "Pool", "Envelope", "Placement"),
-            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList"),
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "Lock"),
+            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport"),
         )
     ),
 )
@@ -341,6 +342,35 @@ def schema(kind: str, out: str | None) -> int:
     if kind == "all" and out is None:
         raise click.UsageError("`all` needs --out DIR")
     return run_schema(kind, out)
+
+
+@cli.command(cls=_Command, example="poolwright pin --check --project examples/fleet")
+@_project
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 if the lock would change.")
+@click.option(
+    "--upgrade",
+    "upgrades",
+    multiple=True,
+    metavar="COMPONENT",
+    help="Let this component move to the newest version in its range: kubernetes, gpuOperator, gpuDriver, "
+    "containerRuntime, containerToolkit, a DRA driver's name, pricing or bounds; repeatable.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How it is printed.",
+)
+def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any) -> int:
+    """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
+
+    What the lock says is kept while the specs hold it. Nothing is asked of any network.
+    """
+    from poolwright.cli.pin import PinOptions, run_pin
+
+    return run_pin(PinOptions(project=project, check=only_check, upgrades=upgrades, form=form))
 
 
 @cli.command(cls=_Command, example="poolwright explain Envelope.spec.load.contextTokens")

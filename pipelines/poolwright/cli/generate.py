@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from poolwright.admission.claimed import admit_claim
 from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure, list_named_files
 from poolwright.catalog.facts import Facts
+from poolwright.catalog.locked import apply_lock
 from poolwright.catalog.units import build_closure
 from poolwright.cli.complete import complete_closures, render_workload
 from poolwright.files.custom import read_custom
 from poolwright.files.disk import DiskError
 from poolwright.files.facts import read_facts
-from poolwright.files.project import find_project, read_named_files, read_specs
+from poolwright.files.project import find_project, read_lock, read_named_files, read_specs
 from poolwright.files.write_folder import FolderResult, check_folders, read_folder_state
 from poolwright.objects.unit import build_objects
 from poolwright.specs.finding import Finding, SpecError, escape_controls, render_text
+from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.place import Place
 from poolwright.specs.unit_specs import parse_platform_specs, parse_unit_specs
@@ -87,29 +89,33 @@ _Found = tuple[UnitClosure | PlatformClosure, Mapping[str, bytes]]  # with the f
 
 
 def _closure(root: str, cluster: str, unit: str) -> _Found:
-    files, facts = read_specs(root), read_facts()
+    lock, facts = read_lock(root), read_facts()
+    files = read_specs(root)
     parse = parse_platform_specs if unit == PLATFORM_UNIT else lambda f, c: parse_unit_specs(f, c, unit)
     try:
-        found = _build(root, parse(files, cluster), cluster, unit, facts)
+        found = _build(root, parse(files, cluster), cluster, unit, facts, lock)
     except SpecError as error:
         if all(finding.code != "dangling-reference" for finding in error.findings):
             raise
         found = None
-    return found or _build_among_all(root, files, cluster, unit, facts)
+    return found or _build_among_all(root, files, cluster, unit, facts, lock)
 
 
-def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts) -> _Found | None:
+def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts, lock: Lock | None) -> _Found | None:
+    specs = apply_lock(specs, lock)
     named = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closure = build_closure(specs, cluster, unit, named, facts)
     if isinstance(closure, UnitClosure):
-        closure = admit_claim(specs, closure, named, facts)
+        closure = admit_claim(specs, closure, named, facts, lock)
     return None if closure is None else (closure, named)
 
 
-def _build_among_all(root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts) -> _Found:
+def _build_among_all(
+    root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts, lock: Lock | None
+) -> _Found:
     """The same with every spec at hand, for the names that exist are part of a good refusal."""
     specs = parse_specs(files)
-    found = _build(root, specs, cluster, unit, facts)
+    found = _build(root, specs, cluster, unit, facts, lock)
     if found is not None:
         return found
     pools = {pool.value.identity for pool in specs.pools if pool.value.spec.cluster_name == cluster}

@@ -11,6 +11,7 @@ from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, Closure, UnitClosure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.inventory import Inventory, parse_inventory
+from poolwright.catalog.locked import apply_lock
 from poolwright.catalog.units import build_closures
 from poolwright.cli.complete import complete_closures, render_workload
 from poolwright.files.custom import Custom, read_customs
@@ -19,11 +20,13 @@ from poolwright.files.project import (
     MAX_INVENTORY_BYTES,
     MAX_INVENTORY_VALUES,
     check_values,
+    read_lock,
     read_named_files,
     read_specs,
 )
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.place import Place
 from poolwright.trees.tree import unit_base, unit_name
@@ -39,6 +42,7 @@ class LoadedProject:
     facts: Facts
     named_files: Mapping[str, bytes]  # the files that envelopes name
     customs: Mapping[str, Custom]  # teams' own components, by the name of their unit's folder
+    lock: Lock | None = None
 
 
 def load_project(root: str) -> LoadedProject:
@@ -47,16 +51,19 @@ def load_project(root: str) -> LoadedProject:
     Raises: SpecError with everything that is wrong.
     """
     facts = read_facts()
-    specs = parse_specs(read_specs(root))
+    lock = read_lock(root)  # first: a newer release may have written specs that this one can't read
+    specs = apply_lock(parse_specs(read_specs(root)), lock)
     files = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closures = build_closures(specs, files, facts)
     if unreadable := list(check_model_files(specs.envelopes, files)):
         raise SpecError(unreadable)
     customs = read_customs(root, [unit_name(closure) for closure in closures if isinstance(closure, UnitClosure)])
     digests = {unit: custom.digest for unit, custom in customs.items()}
-    closures = tuple(bound_claim(closure, files, facts) for closure in closures)
+    closures = tuple(bound_claim(closure, files, facts, lock) for closure in closures)
     closures = complete_closures(closures, lambda envelope: render_workload(envelope, files), digests.get)
-    return LoadedProject(root=root, specs=specs, closures=closures, facts=facts, named_files=files, customs=customs)
+    return LoadedProject(
+        root=root, specs=specs, closures=closures, facts=facts, named_files=files, customs=customs, lock=lock
+    )
 
 
 def choose_closures(closures: tuple[Closure, ...], cluster: str | None) -> tuple[Closure, ...]:

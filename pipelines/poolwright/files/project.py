@@ -12,6 +12,7 @@ from typing import Final
 from poolwright.files.import_path import HOW, check_loaded
 from poolwright.specs.document import MAX_SPEC_BYTES
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.lock import LOCK_FILE, Lock, LockFile, parse_lock
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 
@@ -22,6 +23,7 @@ MAX_SPEC_VALUES: Final = 100_000  # of a file, counted as `check_values` does
 MAX_SPECS_BYTES: Final = 128 << 20  # all spec files together
 MAX_NAMED_BYTES: Final = 16 << 20  # a file that a spec names
 MAX_ALL_NAMED_BYTES: Final = 64 << 20  # all of them together
+MAX_LOCK_BYTES: Final = 16 << 20
 MAX_INVENTORY_BYTES: Final = 64 << 20
 MAX_INVENTORY_VALUES: Final = 1 << 20  # lines and separators; 10,000 devices take some half a million
 _RULE: Final = "poolwright project layout"
@@ -106,6 +108,21 @@ def check_values(text: bytes, path: str, *, most: int) -> None:
     count = sum(map(text.count, (b"\n", b",", b"[", b"{", b"- ")))
     if count > most:
         raise SpecError([_too_dense(path, count, most)])
+
+
+def read_lock(root: str) -> Lock | None:
+    """The project's lock; None: there is none.
+
+    Raises: SpecError if it can't be read, or a newer release wrote it.
+    """
+    found = read_lock_file(root)
+    return None if found is None else found.value
+
+
+def read_lock_file(root: str) -> LockFile | None:
+    """The same with its text."""
+    text = read_named_files(root, [LOCK_FILE], max_bytes=MAX_LOCK_BYTES).get(LOCK_FILE)
+    return None if text is None else parse_lock(text)
 
 
 def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NAMED_BYTES) -> dict[str, bytes]:

@@ -80,7 +80,7 @@ def write_folders(
                    are written at a time, for nearly all of it is waiting for the disk, which syncs many at once.
     """
     tree = disk(root)
-    with _disk_errors("."), tree.lock():
+    with disk_errors("."), tree.lock():
         jobs = _read_jobs(tree, folders, removed)
         # A folder that goes may take the one above with it, where another one is on its way: so those go last.
         settled = _settle_all(tree, [job for job in jobs if job.wanted], discard_edits=discard_edits)
@@ -116,7 +116,7 @@ def read_folder_state(root: str, path: str, *, disk: OpenDisk = Disk) -> FolderS
     Raises: DiskError if it can't be read.
     Cost:   reads and hashes each of its files once.
     """
-    with _disk_errors(path):
+    with disk_errors(path):
         disk_files, record, _ = _read_folder(disk(root), path, None)
     return check_complete(disk_files, record, path=path)
 
@@ -126,7 +126,7 @@ def read_folder_paths(root: str, top: str, *, disk: OpenDisk = Disk) -> tuple[st
 
     Of two that stand in one another the outer one. Raises DiskError if it can't be read.
     """
-    with _disk_errors(top):
+    with disk_errors(top):
         listing = disk(root).list_folder(top)
     names = (path.rpartition("/") for path in (listing.files if listing else ()))
     found = {folder for folder, _, name in names if folder and is_own_name(name)}
@@ -142,7 +142,7 @@ def _read_jobs(tree: Disk, folders: Sequence[Folder], removed: Sequence[str]) ->
         raise ValueError(f"{wrong[0]!r} is no folder to write, or holds another one")
     jobs = []
     for path, folder in sorted(wanted.items()):
-        with _disk_errors(path):
+        with disk_errors(path):
             disk_files, record, listing = _read_folder(tree, path, folder)
         state = check_folder(disk_files, record, folder, path=path)
         jobs.append(_Job(path=path, wanted=folder, state=state, listing=listing))
@@ -195,7 +195,7 @@ def _settle(tree: Disk, job: _Job, *, discard_edits: bool) -> FolderResult:
     result = _preview(job, discard_edits=discard_edits)
     nowhere = job.wanted is None and job.listing is None
     if not result.problems and job.state.kind != "current" and not nowhere:
-        with _disk_errors(job.path):
+        with disk_errors(job.path):
             _write_folder(tree, job)
     return result
 
@@ -335,7 +335,7 @@ def _check_result(result: FolderResult, wanted: Folder | None) -> tuple[Finding,
 
 
 @contextmanager
-def _disk_errors(path: str) -> Iterator[None]:
+def disk_errors(path: str) -> Iterator[None]:
     """Turn what the disk says into one finding at this path."""
     try:
         yield

@@ -110,6 +110,8 @@ def _set_cluster_policy(values: Values, stack: StackSpec, facts: Facts) -> None:
         _set(values, "toolkit.enabled", toolkit.install == "clusterPolicy")
         if toolkit.install == "clusterPolicy":
             _set(values, "toolkit.version", "v" + toolkit.version.removeprefix("v"))
+    if stack.cdi:
+        _set(values, "cdi.enabled", stack.cdi.enabled)
     if any(is_nvidia_package(driver.name, facts) for driver in stack.dra_drivers):
         # The device plugin would hand out the GPUs that the DRA driver allocates, a second time.
         _set(values, "devicePlugin.enabled", False)

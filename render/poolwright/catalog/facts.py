@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # rows that `generate` doesn't need: defining their types cos
         OperatorLineFact,
         OperatorReleaseFact,
     )
+    from poolwright.catalog.tables.pins import ChartCrdFact, ReleaseFact, TrapFact
     from poolwright.catalog.tables.published import CapacityFact, DeviceTypeFact
 
 FACT_TABLES: Final = (
@@ -33,6 +34,7 @@ FACT_TABLES: Final = (
     *("device-types", "device-attributes", "device-capacities"),
     *("operator-lines", "operator-releases", "operator-components", "operator-gpu-drivers"),
     *("driver-releases", "driver-minimums", "driver-settings", "helm-values"),
+    *("releases", "chart-crds", "known-traps"),
     *("engines", "engine-arguments", "engine-memory", "metrics"),
 )
 FACT_FILES: Final = tuple(f"{name}.json" for name in FACT_TABLES)
@@ -203,6 +205,27 @@ class Facts:
         from poolwright.catalog.tables.published import CapacityFact
 
         return self._decode("device-capacities", _Table[CapacityFact])
+
+    @cached_property
+    def releases(self) -> "tuple[ReleaseFact, ...]":
+        """Releases of components whose range a stack may write."""
+        from poolwright.catalog.tables.pins import ReleaseFact
+
+        return self._decode("releases", _Table[ReleaseFact])
+
+    @cached_property
+    def chart_crds(self) -> "tuple[ChartCrdFact, ...]":
+        """CRDs that come with charts."""
+        from poolwright.catalog.tables.pins import ChartCrdFact
+
+        return self._decode("chart-crds", _Table[ChartCrdFact])
+
+    @cached_property
+    def known_traps(self) -> "tuple[TrapFact, ...]":
+        """What is known to go wrong with versions."""
+        from poolwright.catalog.tables.pins import TrapFact
+
+        return self._decode("known-traps", _Table[TrapFact])
 
     @cached_property
     def memory_drivers(self) -> frozenset[str]:

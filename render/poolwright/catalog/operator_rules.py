@@ -30,7 +30,11 @@ def check_operator(stack: Spec[Stack], minor: str | None, facts: Facts) -> list[
         rule = "poolwright facts, operator-releases.json"
         return [_finding("operator-release-unknown", place, what, why, rule, f"name one of: {known}")]
     problems = _check_range(stack, operator.version, minor, line, facts) if minor else []
-    return problems + _check_gpu_driver(stack, operator.version, line, facts)
+    return [
+        *problems,
+        *_check_gpu_driver(stack, operator.version, line, facts),
+        *_check_runtime(stack, operator.version, line),
+    ]
 
 
 def _check_range(stack: Spec[Stack], version: str, minor: str, line: OperatorLineFact, facts: Facts) -> list[Finding]:
@@ -60,6 +64,28 @@ def _check_range(stack: Spec[Stack], version: str, minor: str, line: OperatorLin
         why += f"; another source says {disputed.value} ({disputed.source})"
     rule = "poolwright facts, operator-lines.json"
     return [_finding("operator-kubernetes", place, what, why, rule, fix, severity)]
+
+
+def _check_runtime(stack: Spec[Stack], version: str, line: OperatorLineFact) -> list[Finding]:
+    """Whether the operator's support page lists the container runtime; of a range, all of it."""
+    runtime = stack.value.spec.container_runtime
+    if runtime is None:
+        return []
+    what = f"GPU Operator {version} doesn't list {runtime.name}"
+    if runtime.name == "crio":
+        listed = line.crio
+    else:
+        low, high = parse_version(line.containerd_minimum), parse_version(line.containerd_maximum)
+        found = runtime.version.range
+        minors = [parse_version(one.minor) for one in found.exact]
+        minors += [parse_version(".".join(map(str, (*one, 0)[:2]))) for one in found.lines]
+        listed = all(low <= one <= high for one in minors)
+        what = f"GPU Operator {version} lists containerd {low} to {high}, and the stack runs {runtime.version}"
+    if listed:
+        return []
+    why = "NVIDIA tests no other combination, and its chart takes any: nothing else would stop it"
+    place, rule = stack.place("spec", "containerRuntime", "version"), "poolwright facts, operator-lines.json"
+    return [_finding("operator-runtime", place, what, why, rule, "choose a runtime that is listed", "warning")]
 
 
 def check_charts(stack: Spec[Stack], facts: Facts) -> list[Finding]:

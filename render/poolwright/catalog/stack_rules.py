@@ -55,6 +55,7 @@ def check_stack_facts(stack: Spec[Stack], facts: Facts) -> list[Finding]:
     problems += check_serving_images(stack, facts)
     problems += check_kubernetes_gates(stack, minor, facts) if minor else []
     problems += [*_check_modes(stack, facts), *check_operator(stack, minor, facts), *check_charts(stack, facts)]
+    problems += _check_cdi(stack)
     for index, driver in enumerate(said.dra_drivers):
         problems += check_driver(stack, index, driver, facts)
         if is_nvidia_package(driver.name, facts) and facts.driver_release(driver.version):
@@ -106,6 +107,17 @@ def _check_versions(stack: Spec[Stack]) -> list[Finding]:
             fix = "write the exact release, as in 26.7.0"
             problems.append(_finding("invalid-value", stack.place("spec", *path), str(error), why, _RULE, fix))
     return problems
+
+
+def _check_cdi(stack: Spec[Stack]) -> list[Finding]:
+    """DRA drivers hand devices to containers by CDI, and by nothing else."""
+    cdi = stack.value.spec.cdi
+    if cdi is None or cdi.enabled:
+        return []
+    place = stack.place("spec", "cdi", "enabled")
+    what = "CDI is off, and the stack has DRA drivers"
+    why = "a DRA driver names devices to the runtime by CDI: containers would start without them"
+    return [_finding("cdi-off", place, what, why, "Kubernetes kubelet plugin API for DRA", "switch CDI on")]
 
 
 def _check_modes(stack: Spec[Stack], facts: Facts) -> list[Finding]:

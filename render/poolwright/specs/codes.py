@@ -46,6 +46,7 @@ CODES: Final[dict[str, str]] = {
         "A capacity of a device class has no bound, or bounds that no device can meet. Memory is what the driver "
         "publishes, not the marketing size: an 80 GB part has 79.6Gi."
     ),
+    "cdi-off": ("A stack has DRA drivers and CDI off: containers would start without their devices."),
     "cel-invalid": (
         "A raw selector isn't a CEL expression that Kubernetes takes for a device. The official parser and type "
         "checker say why; the API server would refuse the class for the same reason."
@@ -242,6 +243,10 @@ CODES: Final[dict[str, str]] = {
     "image-floating": (
         "An image is named by a tag that is meant to move, or by none. Name a version, or better a digest."
     ),
+    "image-not-pinned": (
+        "The project's policy is that images are pinned by digest, and a stack's image has none: in the stack, or in "
+        "the lock as its registry gave it."
+    ),
     "import-path": (
         "Python loaded Poolwright, or what it reads YAML with, from inside a project. A project's files are read and "
         "never run: run an installed `poolwright`, or `python -I -m poolwright`."
@@ -278,16 +283,12 @@ CODES: Final[dict[str, str]] = {
         "A gate that is alpha, or off unless somebody turns it on, is on in the stack of a cluster with a baseline "
         "pool. A gate is on for the whole cluster: experiments have clusters of their own."
     ),
+    "lock-unreadable": (
+        "`poolwright.lock` isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or "
+        "pin again."
+    ),
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
-    "lock-unreadable": (
-        "poolwright.lock isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or pin "
-        "again."
-    ),
-    "version-unresolved": (
-        "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
-        "never made up."
-    ),
     "model-unreadable": (
         "A model's config.json, or its measured profile, isn't what it must be, so that nothing can be priced by it."
     ),
@@ -341,6 +342,9 @@ CODES: Final[dict[str, str]] = {
     ),
     "operator-release-unknown": (
         "A release of the GPU operator isn't in the fact table; what it carries and runs on is not guessed."
+    ),
+    "operator-runtime": (
+        "The support page of the stack's GPU Operator doesn't list its container runtime: NVIDIA doesn't test the two."
     ),
     "out-of-range": ("A number is below the least or above the most that its field takes."),
     "parallel-alternatives": (
@@ -500,6 +504,10 @@ CODES: Final[dict[str, str]] = {
         "at their peak."
     ),
     "version-bounds": ("A version of a device class has no bound, or bounds that no version can meet."),
+    "version-unresolved": (
+        "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
+        "never made up."
+    ),
     "wrong-api-version": ("A document's apiVersion isn't the one that this release reads."),
     "wrong-length": ("A list has too few or too many entries."),
     "wrong-type": (

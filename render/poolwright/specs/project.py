@@ -86,12 +86,21 @@ class Cluster(Model, frozen=True, kw_only=True):
     ] = None
 
 
+class Policy(Model, frozen=True, kw_only=True):
+    """What must be so before anything is merged."""
+
+    images: Annotated[
+        Literal["digest", "version"],
+        Meta(description="What serving images must be pinned by; a digest may stand in the stack or in the lock."),
+    ] = "version"
+
+
 class ProjectSpec(Model, frozen=True, kw_only=True):
     """What the Project says."""
 
     argocd: Annotated[Argocd, Meta(description="Where Argo CD finds this repository.")]
     tiers: Annotated[Tiers, Meta(description="What the tiers promise.")] = Tiers()
-
+    policy: Annotated[Policy, Meta(description="What must be so before anything is merged.")] = Policy()
     clusters: Annotated[
         tuple[Cluster, ...], Meta(min_length=1, description="The clusters, keyed by name; order means nothing.")
     ]

@@ -26,6 +26,14 @@ def is_release(release: str, known: str) -> bool:
     return text == known or (known.count(".") == 1 and text.startswith(f"{known}."))
 
 
+def release_key(release: str) -> tuple[int, ...]:
+    """What releases of the NVIDIA DRA driver are put in order by: 0.4.0 comes after 25.12.0.
+
+    Raises: ValueError if it is no version of numbers.
+    """
+    return (*_key(release), 0, 0)[:3]
+
+
 def _key(release: str) -> tuple[int, ...]:
     """Raises: ValueError if it is no version of numbers."""
     numbers = tuple(int(part) for part in release.removeprefix("v").partition("-")[0].split("."))

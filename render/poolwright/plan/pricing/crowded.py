@@ -41,7 +41,8 @@ def check_crowding(cluster: PricedCluster, tolerances: Sequence[Tolerance]) -> I
     kinds, market, refused = cluster.kinds, cluster.market, list_refused(cluster.prices)
     counted = [one for one in cluster.takers if one.behavior != "queueable" and one.name not in refused]
     if market.devices:  # else nobody said what there is
-        yield from (_refuse_nothing(one) for one in counted if not one.devices and one.placement is not None)
+        zones = {None, *kinds.zones.values()}  # of another one it is said already that no node is known there
+        yield from (_refuse_nothing(one) for one in counted if not one.devices and one.placement and one.zone in zones)
     takers = [one for one in counted if one.devices]
     known: list[tuple[frozenset[int], int]] = []  # sets that are too few, and by how much
     for devices in _list_sets(takers):

@@ -1,0 +1,95 @@
+"""`poolwright pin`: what stacks leave open, decided and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from poolwright.admission.claimed import bound_claim
+from poolwright.catalog.closure import UnitClosure, list_named_files
+from poolwright.catalog.compatibility import Answer, judge_stack
+from poolwright.catalog.facts import Facts
+from poolwright.catalog.locked import apply_lock, pin_stack
+from poolwright.catalog.units import build_closures
+from poolwright.cli.output import say, tell
+from poolwright.files.facts import read_facts
+from poolwright.files.lock_file import write_lock
+from poolwright.files.project import find_project, read_lock_file, read_named_files, read_specs
+from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
+from poolwright.pins.changes import Change, list_changes
+from poolwright.pins.report import render_answers, render_changes, render_report_json
+from poolwright.specs.finding import escape_controls
+from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, render_lock
+from poolwright.specs.parse import Specs, parse_specs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinOptions:
+    """What the command line says."""
+
+    project: str
+    check: bool = False
+    upgrades: Sequence[str] = ()
+    form: Literal["text", "json"] = "text"
+
+
+def run_pin(options: PinOptions) -> int:
+    """Write the lock, or with `check` say what it would change; 0: it is, or was, as it should be, 1: it isn't.
+
+    Raises: SpecError if the project can't be read, or a version isn't known.
+    """
+    root = find_project(options.project)
+    before = read_lock_file(root)
+    previous = before.value if before else None
+    facts, specs = read_facts(), parse_specs(read_specs(root))
+    unknown = [name for name in options.upgrades if name not in list_upgradable(specs)]
+    if unknown:
+        known = ", ".join(list_upgradable(specs))
+        say(f"poolwright pin: nothing is called {escape_controls(unknown[0])}; known: {known}\n", error=True)
+        return 2
+    request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades))
+    stacks = resolve_stacks(specs, request)
+    lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
+    changes = list_changes(previous, lock)
+    is_same = before is not None and before.text == render_lock(lock)
+    written = not options.check and not is_same
+    if written:
+        write_lock(root, render_lock(lock))
+    _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
+    return 1 if options.check and not is_same else 0
+
+
+def _bound_units(root: str, specs: Specs, stacks: Mapping[str, StackLock], request: PinRequest) -> list[UnitClosure]:
+    """Every unit as it is with these versions, its claim bounded by today's prices."""
+    versions = build_lock(stacks, (), request)
+    pinned = apply_lock(specs, versions)
+    named = [path for envelope in specs.envelopes for path in list_named_files(envelope.value)]
+    files = read_named_files(root, named)
+    closures = build_closures(pinned, files, request.facts)
+    return [bound_claim(one, files, request.facts) for one in closures if isinstance(one, UnitClosure)]
+
+
+def _judge(specs: Specs, stacks: Mapping[str, StackLock], facts: Facts) -> dict[str, tuple[Answer, ...]]:
+    spec_of = {stack.value.identity: stack.value.spec for stack in specs.stacks}
+    return {name: judge_stack(pin_stack(spec_of[name], lock), facts) for name, lock in sorted(stacks.items())}
+
+
+def _report(
+    options: PinOptions,
+    lock: Lock,
+    changes: Sequence[Change],
+    answers: Mapping[str, Sequence[Answer]],
+    *,
+    is_same: bool,
+) -> None:
+    if options.form == "json":
+        say(render_report_json(lock, changes, answers, written=not options.check and not is_same))
+        return
+    if is_same:
+        tell(f"{LOCK_FILE} is up to date")
+    else:
+        kind = "" if changes else ", in its layout or reasons alone"
+        tell(f"{LOCK_FILE} {'would change' if options.check else 'written'}{kind}")
+    for line in (*render_changes(changes), *render_answers(answers)):
+        tell(line)

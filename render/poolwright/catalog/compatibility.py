@@ -1,0 +1,217 @@
+"""Whether the exact versions of a stack go together, each answer with the row of the facts that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from poolwright.catalog.facts import Fact, Facts
+from poolwright.catalog.gates import is_nvidia_package
+from poolwright.specs.stack import DraDriver, StackSpec
+from poolwright.specs.version import Version, parse_version
+
+if TYPE_CHECKING:
+    from poolwright.catalog.tables.operator import GpuDriverFact, OperatorLineFact
+
+Word = Literal["supported", "unsupported", "unlisted", "disputed"]
+WORDS: Final[tuple[Word, ...]] = ("unsupported", "disputed", "unlisted", "supported")  # worst first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Two versions, or one, and what is said of them."""
+
+    subject: str  # `GPU Operator 26.7.0 with Kubernetes 1.36.2`
+    word: Word
+    why: str
+    row: str  # the table and its key; of what isn't listed, the table
+    source: str = ""
+    date: str = ""
+    verified: bool = True
+
+
+def judge_stack(stack: StackSpec, facts: Facts) -> tuple[Answer, ...]:
+    """Everything that the facts say of a stack's versions; the operator's answers first.
+
+    stack: with exact versions; of a range nothing is said.
+    """
+    return tuple(_list_answers(stack, facts))
+
+
+def find_worst(answers: Iterable[Answer]) -> Word:
+    """The word for all together; `unlisted` where nobody says anything."""
+    words = {one.word for one in answers}
+    return next((word for word in WORDS if word in words), "unlisted")
+
+
+def _list_answers(stack: StackSpec, facts: Facts) -> Iterator[Answer]:
+    operator, kubernetes = stack.gpu_operator, _parse(stack.kubernetes.version)
+    line = facts.operator_line(operator.version) if operator else None
+    if operator:
+        yield _judge_operator(operator.version, line, facts)
+    if operator and line and kubernetes:
+        yield _judge_kubernetes(operator.version, kubernetes, line)
+        if operator.mode == "gpuCluster" and line.dra_kubernetes_minimum:
+            subject = f"GPUCluster of {operator.version} with Kubernetes {kubernetes}"
+            yield _judge_minimum(
+                subject, kubernetes, line.dra_kubernetes_minimum, line, f"operator-lines.json {line.line}"
+            )
+    if operator and line and stack.gpu_driver:
+        yield from _judge_gpu_driver(
+            operator.version, operator.mode == "gpuCluster", stack.gpu_driver.version, line, facts
+        )
+    if operator and line and stack.container_runtime and _parse(stack.container_runtime.version):
+        yield _judge_runtime(operator.version, stack.container_runtime.name, stack.container_runtime.version, line)
+    for driver in stack.dra_drivers:
+        if is_nvidia_package(driver.name, facts):
+            yield from _judge_dra_driver(stack, driver, line, facts)
+
+
+def _judge_operator(version: str, line: OperatorLineFact | None, facts: Facts) -> Answer:
+    """Its life cycle; a release that nobody listed isn't known to be anything."""
+    subject, release = f"GPU Operator {version}", facts.operator_release(version)
+    if line is None or release is None:
+        why = (
+            "no such release is known here"
+            if line is None
+            else f"its line {line.line} is known, and this release isn't"
+        )
+        return Answer(subject=subject, word="unlisted", why=why, row="operator-releases.json")
+    row = f"operator-lines.json {line.line}"
+    if not release.verified:
+        why = f"only this is known of it: {release.note or release.source}"
+        return _answer(subject, "unlisted", why, f"operator-releases.json {release.version}", release)
+    if line.lifecycle == "endOfSupport":
+        return _answer(subject, "unsupported", f"the line {line.line} is at the end of its support", row, line)
+    why = f"the line {line.line} is {'deprecated, and ' if line.lifecycle == 'deprecated' else ''}supported"
+    return _answer(subject, "supported", why, row, line)
+
+
+def _judge_kubernetes(operator: str, kubernetes: Version, line: OperatorLineFact) -> Answer:
+    subject, row = f"GPU Operator {operator} with Kubernetes {kubernetes}", f"operator-lines.json {line.line}"
+    low, high = parse_version(line.kubernetes_minimum), parse_version(line.kubernetes_maximum)
+    minor = parse_version(kubernetes.minor)
+    listed = f"{line.kubernetes_minimum} to {line.kubernetes_maximum} are listed"
+    disputed = next((one for one in line.disagreements if one.field == "kubernetesMinimum"), None)
+    if disputed and parse_version(disputed.value) <= minor < low:
+        why = f"{listed}; {disputed.source} says {disputed.value}"
+        return _answer(subject, "disputed", why, row, line)
+    if minor > high:
+        return _answer(subject, "unlisted", f"{listed}: the matrix ends there", row, line)
+    since = line.kubernetes_maximum_since
+    if minor == high and since and parse_version(operator) < parse_version(since):
+        return _answer(subject, "unsupported", f"{kubernetes.minor} is listed from {since} on", row, line)
+    return _answer(subject, "supported" if minor >= low else "unsupported", listed, row, line)
+
+
+def _judge_gpu_driver(
+    operator: str, by_claims: bool, text: str, line: OperatorLineFact, facts: Facts
+) -> Iterator[Answer]:
+    driver = _parse(text)
+    if driver is None:
+        return
+    subject = f"GPU Operator {operator} with GPU driver {driver}"
+    rows = [
+        f for f in facts.operator_gpu_drivers if f.line == line.line and f.release in (None, operator.removeprefix("v"))
+    ]
+    own = [fact for fact in rows if _is_listed(driver, fact)]
+    branch = [fact for fact in rows if parse_version(fact.version).key[0][:1] == driver.key[0][:1]]
+    row = f"operator-gpu-drivers.json {line.line}"
+    if own:
+        yield _answer(subject, "supported", f"{_say_listed(own[0])} is listed", f"{row} {own[0].version}", own[0])
+    elif branch:
+        why = f"of its branch {', '.join(map(_say_listed, branch))} is listed, and this patch isn't"
+        yield _answer(subject, "unlisted", why, f"{row} {branch[0].version}", branch[0])
+    elif rows:
+        why = f"its branch isn't listed: {', '.join(map(_say_listed, rows))}"
+        yield _answer(subject, "unsupported", why, row, rows[0])
+    else:
+        yield Answer(subject=subject, word="unlisted", why="no driver is listed for this release", row=row)
+    if by_claims and line.dra_gpu_driver_minimum:
+        subject = f"GPUCluster of {operator} with GPU driver {driver}"
+        yield _judge_minimum(subject, driver, line.dra_gpu_driver_minimum, line, f"operator-lines.json {line.line}")
+
+
+def _is_listed(driver: Version, fact: GpuDriverFact) -> bool:
+    return parse_version(fact.version) <= driver <= parse_version(fact.version_maximum or fact.version)
+
+
+def _say_listed(fact: GpuDriverFact) -> str:
+    return f"{fact.version} to {fact.version_maximum}" if fact.version_maximum else fact.version
+
+
+def _judge_runtime(operator: str, name: str, text: str, line: OperatorLineFact) -> Answer:
+    subject, row = f"GPU Operator {operator} with {name} {text}", f"operator-lines.json {line.line}"
+    if name == "crio":
+        word: Word = "supported" if line.crio else "unsupported"
+        return _answer(subject, word, line.note or "CRI-O is listed, and no version of it", row, line)
+    low, high = parse_version(line.containerd_minimum), parse_version(line.containerd_maximum)
+    minor, listed = parse_version(parse_version(text).minor), f"{low} to {high} are listed"
+    disputed = next((one for one in line.disagreements if one.field == "containerdMaximum"), None)
+    if disputed and parse_version(disputed.value) < minor <= high:
+        return _answer(subject, "disputed", f"{listed}; {disputed.source} says {disputed.value}", row, line)
+    if minor > high:
+        return _answer(subject, "unlisted", f"{listed}: the matrix ends there", row, line)
+    return _answer(subject, "supported" if minor >= low else "unsupported", listed, row, line)
+
+
+def _judge_dra_driver(
+    stack: StackSpec, driver: DraDriver, line: OperatorLineFact | None, facts: Facts
+) -> Iterator[Answer]:
+    """Who carries it, and what it asks of the others at least."""
+    operator = stack.gpu_operator
+    if operator and line and driver.install == "gpuOperator":
+        carried = facts.operator_component(operator.version, "draDriver")
+        subject = f"GPU Operator {operator.version} with DRA driver {driver.version}"
+        if carried is None or carried.version is None:
+            row = f"operator-components.json {operator.version} draDriver"
+            yield Answer(subject=subject, word="unlisted", why="which one it carries isn't known", row=row)
+        else:
+            is_same = parse_version(carried.version) == parse_version(driver.version)
+            word: Word = "supported" if is_same and carried.verified else "unlisted" if is_same else "unsupported"
+            row = f"operator-components.json {carried.release} draDriver"
+            yield _answer(subject, word, f"its chart carries {carried.version}", row, carried)
+    if operator and line and driver.install == "chart" and line.standalone_dra_drivers:
+        subject = f"GPU Operator {operator.version} with the chart of DRA driver {driver.version}"
+        is_pair = any(_is_of(driver.version, pair) for pair in line.standalone_dra_drivers)
+        why = f"{', '.join(line.standalone_dra_drivers)} go with it"
+        yield _answer(subject, "supported" if is_pair else "unlisted", why, f"operator-lines.json {line.line}", line)
+    parts = {
+        "kubernetes": ("Kubernetes", stack.kubernetes.version),
+        "gpuDriver": ("GPU driver", stack.gpu_driver and stack.gpu_driver.version),
+        "containerToolkit": ("container toolkit", stack.container_toolkit and stack.container_toolkit.version),
+    }
+    uses = {"gpus", "all", driver.install}
+    uses |= set() if driver.settings.get("computeDomains") == "disabled" else {"computeDomains"}
+    for fact in facts.driver_minimums:
+        name, text = parts.get(fact.part, ("", None))
+        version = _parse(text) if text else None
+        if version is not None and fact.use in uses and fact.install in ("any", driver.install):
+            subject = f"DRA driver {driver.version} with {name} {version}"
+            row = f"driver-minimums.json {fact.part} {fact.use} {fact.install}"
+            yield _judge_minimum(subject, version, fact.minimum, fact, row)
+
+
+def _is_of(version: str, pair: str) -> bool:
+    text = version.removeprefix("v")
+    return text == pair or (pair.endswith(".x") and text.startswith(pair.removesuffix("x")))
+
+
+def _judge_minimum(subject: str, version: Version, minimum: str, fact: Fact, row: str) -> Answer:
+    word: Word = "supported" if version >= parse_version(minimum) else "unsupported"
+    return _answer(subject, word, f"{minimum} is the least", row, fact)
+
+
+def _answer(subject: str, word: Word, why: str, row: str, fact: Fact) -> Answer:
+    return Answer(
+        subject=subject, word=word, why=why, row=row, source=fact.source, date=fact.date, verified=fact.verified
+    )
+
+
+def _parse(text: str) -> Version | None:
+    """None: it is a range."""
+    try:
+        return parse_version(text)
+    except ValueError:
+        return None

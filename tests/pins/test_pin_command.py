@@ -1,0 +1,246 @@
+"""`poolwright pin`: what it writes, keeps, moves and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from fleet import FLEET, read_fleet
+from folders import write_files
+from poolwright.pins.report import pin_schema
+from poolwright.specs.lock import LOCK_FILE, TOOL_VERSION, parse_lock, render_lock
+from run_poolwright import Ran, run
+
+STACK = "specs/stacks/operator-26-7.yaml"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_files(tmp_path, read_fleet())
+    return tmp_path
+
+
+def pin(folder: Path, *arguments: str) -> Ran:
+    return run("pin", *arguments, folder=folder)
+
+
+def edit(folder: Path, path: str, old: str, new: str) -> None:
+    text = (folder / path).read_text()
+    assert old in text
+    (folder / path).write_text(text.replace(old, new))
+
+
+def read_lock(folder: Path) -> Any:
+    return json.loads((folder / LOCK_FILE).read_bytes())
+
+
+def test_the_example_is_pinned(folder: Path) -> None:
+    ran = pin(folder, "--check")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("poolwright.lock is up to date\nstack operator-26-7: supported\n")
+
+
+def test_the_lock_is_the_same_whoever_writes_it(folder: Path) -> None:
+    before = (folder / LOCK_FILE).read_bytes()
+    (folder / LOCK_FILE).unlink()
+    assert pin(folder).code == 0
+    assert (folder / LOCK_FILE).read_bytes() == before == render_lock(parse_lock(before).value)
+    assert before == (FLEET / LOCK_FILE).read_bytes()
+
+
+def test_without_a_lock_check_says_so_and_writes_nothing(folder: Path) -> None:
+    (folder / LOCK_FILE).unlink()
+    ran = pin(folder, "--check")
+    assert (ran.code, ran.stdout.splitlines()[0]) == (1, "poolwright.lock would change")
+    assert not (folder / LOCK_FILE).exists()
+
+
+def test_a_stack_that_moves_shows_what_moves(folder: Path) -> None:
+    edit(folder, STACK, "580.173.02", "595.91.07")
+    ran = pin(folder, "--check")
+    assert (ran.code, ran.stdout.splitlines()[:2]) == (
+        1,
+        [
+            "poolwright.lock would change",
+            "  stacks.operator-26-7.gpuDriver  580.173.02 -> 595.91.07: exact in the stack",
+        ],
+    )
+    assert pin(folder).code == 0
+    assert pin(folder, "--check").code == 0
+
+
+def test_only_what_is_upgraded_moves(folder: Path) -> None:
+    lock = read_lock(folder)
+    for stack in lock["stacks"].values():
+        stack["kubernetes"] |= {"version": "1.36.2", "reason": "newest then"}
+        stack["containerRuntime"] |= {"version": "2.2.1", "reason": "newest then"}
+    old = json.dumps(lock)
+    (folder / LOCK_FILE).write_text(old)
+    assert (
+        pin(folder, "--check").stdout.splitlines()[0] == "poolwright.lock would change, in its layout or reasons alone"
+    )
+    ran = pin(folder, "--upgrade", "kubernetes")
+    assert [line.split()[0] for line in ran.stdout.splitlines() if "->" in line] == [
+        "stacks.operator-26-7-shares.kubernetes",
+        "stacks.operator-26-7.kubernetes",
+    ]
+    assert read_lock(folder)["stacks"]["operator-26-7"]["containerRuntime"]["version"] == "2.2.1"
+    assert pin(folder, "--upgrade", "containerd").code == 2
+
+
+def test_a_bound_stays_while_the_price_is_within_it(folder: Path) -> None:
+    """A better figure for an engine renames no claim; a worse one does, and says so."""
+    lock = read_lock(folder)
+    lock["memoryBounds"]["east/chat-70b"] |= {"bound": "72Gi", "reason": "priced before"}
+    lock["memoryBounds"]["east/rag-8b"] |= {"bound": "50Gi", "reason": "priced before"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    ran = pin(folder)
+    assert [line for line in ran.stdout.splitlines() if "memoryBounds" in line] == [
+        "  memoryBounds.east/rag-8b  50Gi -> 60Gi: priced 60Gi, in whole Gi"
+    ]
+    assert read_lock(folder)["memoryBounds"]["east/chat-70b"]["bound"] == "72Gi"
+    assert "east/chat-70b  72Gi -> 70Gi" in pin(folder, "--upgrade", "bounds").stdout
+
+
+def test_what_is_rendered_asks_for_the_bound_of_the_lock(folder: Path) -> None:
+    lock = read_lock(folder)
+    lock["memoryBounds"]["lab-alpha/guard-1b7"] |= {"bound": "17Gi"}
+    before = run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    after = run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout
+    assert ("15Gi" in before, "17Gi" in after) == (True, True)
+    # Of another version of the envelope it is another price.
+    lock["memoryBounds"]["lab-alpha/guard-1b7"] |= {"envelope": "guard-1b7@9.9.9"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    assert run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout == before
+
+
+REFUSED = {
+    "no-json-and-no-yaml": ("{", "poolwright.lock:2:1: ", "yaml-syntax"),
+    "not-a-lock": ("[]\n", "poolwright.lock:1:1: ", "wrong-type"),
+    "another-field": ('{"a": 1}\n', "poolwright.lock:1:2: ", "unknown-field"),
+    "two": ("a: 1\n---\nb: 2\n", "poolwright.lock: it holds 2 documents", "lock-unreadable"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("command", [("pin",), ("check",), ("generate", "--cluster=east", "--unit=chat-70b")])
+def test_a_lock_that_is_none_is_refused_everywhere(command: tuple[str, ...], name: str, folder: Path) -> None:
+    text, place, code = REFUSED[name]
+    (folder / LOCK_FILE).write_text(text)
+    ran = run(*command, folder=folder)
+    assert ran.code == (1 if command == ("check",) else 2)
+    assert place in ran.stdout + ran.stderr
+    assert f"[{code}]" in ran.stdout + ran.stderr
+    assert (folder / LOCK_FILE).read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("minPoolwright", "9.0.0", "it was written for poolwright 9.0.0 or later"),
+        ("renderFormat", {"version": 2, "reason": "x"}, "render format 2 isn't known here"),
+    ],
+)
+def test_a_lock_of_a_newer_release_is_refused_before_any_spec(
+    field: str, value: object, what: str, folder: Path
+) -> None:
+    (folder / LOCK_FILE).write_text(json.dumps(read_lock(folder) | {field: value}))
+    (folder / "specs/broken.yaml").write_text("kind: FromTheFuture\n")
+    ran = run("generate", "--cluster=east", "--unit=chat-70b", folder=folder)
+    assert (ran.code, ran.stderr.splitlines()[0]) == (2, f"poolwright.lock: {what}  [lock-unreadable]")
+
+
+def test_a_lock_is_one_document(folder: Path) -> None:
+    (folder / LOCK_FILE).write_text("a: 1\n---\nb: 2\n")
+    assert pin(folder).stderr == (
+        "poolwright.lock: it holds 2 documents, and a lock is one  [lock-unreadable]\n"
+        "  why  exact versions and the memory that claims ask for are read from it (poolwright.dev/v1alpha1)\n"
+        "  fix  restore it from Git, or run poolwright pin\n"
+    )
+
+
+def test_a_range_without_a_known_version_is_refused(folder: Path) -> None:
+    before = (folder / LOCK_FILE).read_bytes()
+    edit(folder, STACK, "version: 2.2.x", "version: 3.9.x")
+    ran = pin(folder)
+    assert (ran.code, ran.stderr) == (
+        2,
+        "specs/stacks/operator-26-7.yaml:22:49: no version of containerRuntime is known here that is in 3.9.x  "
+        "[version-unresolved]\n"
+        "  at   spec.containerRuntime.version\n"
+        "  why  what is pinned is a release that exists; none is made up (poolwright.dev/v1alpha1)\n"
+        "  fix  write the exact version, or add it to the facts; known are 2.4.2, 2.4.1, 2.4.0, 2.3.7, 2.3.6\n",
+    )
+    assert (folder / LOCK_FILE).read_bytes() == before
+
+
+def test_what_does_not_go_together_is_not_pinned(folder: Path) -> None:
+    edit(folder, STACK, "version: 26.7.0", "version: 26.3.x")
+    ran = pin(folder)
+    assert (ran.code, "[operator-mode]" in ran.stderr, "Traceback" in ran.stderr) == (2, True, False)
+
+
+def test_a_range_of_what_is_exact_elsewhere(folder: Path) -> None:
+    """The operator, its DRA driver, the GPU driver and the toolkit too may be ranges, once there is a lock."""
+    edit(folder, STACK, "version: 26.7.0", "version: 26.7.x")
+    edit(folder, STACK, "version: 0.5.0", "version: 0.5.x")
+    edit(folder, STACK, "580.173.02", "580.x")
+    edit(folder, STACK, "version: 1.20.0", "version: 1.20.x")
+    assert pin(folder).code == 0
+    stack = read_lock(folder)["stacks"]["operator-26-7"]
+    assert [stack[name]["version"] for name in ("gpuOperator", "gpuDriver", "containerToolkit")] == [
+        "26.7.0",
+        "580.173.02",
+        "1.20.0",
+    ]
+    assert run("check", folder=folder).code == 0
+    # What moved out of the lock's hands is read as it stands.
+    edit(folder, STACK, "version: 26.7.x", "version: 26.3.x")
+    assert 'stack "operator-26-7"' not in run("check", folder=folder).stdout
+    assert run("check", folder=folder).code == 1
+
+
+def test_json_is_what_the_schema_says(folder: Path) -> None:
+    edit(folder, STACK, "580.173.02", "580.1.1")
+    ran = pin(folder, "--check", "--format=json")
+    document = json.loads(ran.stdout)
+    jsonschema_rs.validate(pin_schema(), document)
+    assert (ran.code, document["written"]) == (1, False)
+    assert [one["answer"] for one in document["stacks"]] == ["unlisted", "supported"]
+
+
+def test_a_digest_in_the_lock_is_what_is_rendered_and_what_policy_asks_for(folder: Path) -> None:
+    edit(folder, "poolwright.yaml", "  clusters:\n", "  policy: {images: digest}\n  clusters:\n")
+    ran = run("check", folder=folder)
+    assert ran.stdout.count("[image-not-pinned]") == 3
+    assert (
+        'specs/stacks/operator-26-7.yaml:28:14: image "vllm" has a tag and no digest  [image-not-pinned]\n'
+        "  at   spec.servingImages[0].image\n"
+        "  why  a tag is a name that can come to mean another image; the project's policy is digests "
+        "(poolwright.dev/v1alpha1: policy.images)\n"
+        "  fix  write @sha256:..., or ask the registry: poolwright pin --online\n"
+    ) in ran.stdout
+    lock, digest = read_lock(folder), "sha256:" + "a" * 64
+    for stack in lock["stacks"].values():
+        for image in stack["images"].values():
+            image |= {"digest": digest, "by": "registry"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    assert "image-not-pinned" not in run("check", folder=folder).stdout
+    assert (
+        f"vllm-openai:v0.33.0@{digest}"
+        in run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout
+    )
+    assert pin(folder).code == 0  # what a registry gave is kept
+    assert digest in (folder / LOCK_FILE).read_text()
+
+
+def test_the_release_is_the_packages() -> None:
+    import tomllib
+
+    text = (FLEET.parent.parent / "pyproject.toml").read_text()
+    assert tomllib.loads(text)["project"]["version"] == TOOL_VERSION
