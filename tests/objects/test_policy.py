@@ -15,7 +15,7 @@ from fleet import FACTS, load_closures, load_unit, read_fleet
 from kubernetes_schemas import MINORS
 from poolwright.catalog.cel.environment import declare_environment
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
-from poolwright.objects.kubernetes import Object
+from poolwright.objects.kubernetes import ZONE_LABEL, Object
 from poolwright.objects.policy import ADMIN_POLICY, LANE_POLICY, NODE_POLICY, PRICE_POLICY, build_policies
 from poolwright.objects.priced import PRICED_DIGEST
 from poolwright.objects.unit import build_objects
@@ -140,6 +140,22 @@ def gpus(name: str) -> list[Object]:
     return [{"name": "a", "resources": {"limits": {"cpu": "1", name: "1"}}}]
 
 
+def required(label: str) -> Object:
+    terms = [{"matchExpressions": [{"key": label, "operator": "Exists"}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def preferred(label: str) -> Object:
+    terms = [{"weight": 1, "preference": {"matchExpressions": [{"key": label, "operator": "Exists"}]}}]
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+FIELD = {"key": "metadata.name", "operator": "In", "values": ["node-7"]}
+NAMED_NODE = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": [FIELD]}]}
+    }
+}
 GUARDED = ("Deployment", "LeaderWorkerSet", "ResourceClaim")
 CLAIMS = [{"name": "devices", "resourceClaimTemplateName": "x"}]
 DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "name": "x"}]}
@@ -180,6 +196,12 @@ VERDICTS: dict[str, tuple[str, Object, tuple[int, ...]]] = {
         pod(nodeSelector={"topology.kubernetes.io/zone": "a", "kubernetes.io/hostname": "node-7"}),
         (2,),
     ),
+    "required-affinity": (NODE_POLICY, pod(affinity=required("gpu")), (2,)),
+    "required-affinity-to-the-zone": (NODE_POLICY, pod(affinity=required(ZONE_LABEL)), ()),
+    "preferred-affinity": (NODE_POLICY, deployment(affinity=preferred("gpu")), (2,)),
+    "preferred-affinity-to-the-zone": (NODE_POLICY, deployment(affinity=preferred(ZONE_LABEL)), ()),
+    "affinity-to-a-named-node": (NODE_POLICY, pod(affinity=NAMED_NODE), (2,)),
+    "affinity-to-pods": (NODE_POLICY, pod(affinity={"podAffinity": {}}), ()),
     "everything": (
         NODE_POLICY,
         pod(resourceClaims=CLAIMS, containers=gpus("nvidia.com/gpu"), nodeName="n", nodeSelector={"a": "b"}),

@@ -33,6 +33,9 @@ _REQUESTS: Final = (
         " ? variables.claim.devices.requests : []",
     },
 )
+# Terms of node affinity, both that must hold and that should.
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _POD: Final = (
     {
         "name": "pod",
@@ -42,6 +45,18 @@ _POD: Final = (
         "name": "containers",
         "expression": "variables.pod.containers"
         " + (has(variables.pod.initContainers) ? variables.pod.initContainers : [])",
+    },
+    {
+        "name": "affinity",
+        "expression": "has(variables.pod.affinity) && has(variables.pod.affinity.nodeAffinity)"
+        " ? variables.pod.affinity.nodeAffinity : {}",
+    },
+    {
+        "name": "terms",
+        "expression": f"(has(variables.affinity.{_REQUIRED})"
+        f" ? variables.affinity.{_REQUIRED}.nodeSelectorTerms : [])"
+        f" + (has(variables.affinity.{_PREFERRED})"
+        f" ? variables.affinity.{_PREFERRED}.map(p, p.preference) : [])",
     },
 )
 _NAMES_CLASS: Final = (
@@ -57,7 +72,9 @@ _BOTH: Final = (
 )
 _NODE_NAME: Final = '!has(variables.pod.nodeName) || variables.pod.nodeName == ""'
 _NODE_LABELS: Final = (
-    f'!has(variables.pod.nodeSelector) || variables.pod.nodeSelector.all(label, label == "{ZONE_LABEL}")'
+    f'(!has(variables.pod.nodeSelector) || variables.pod.nodeSelector.all(label, label == "{ZONE_LABEL}"))'
+    " && variables.terms.all(t, !has(t.matchFields)"
+    f' && (!has(t.matchExpressions) || t.matchExpressions.all(e, e.key == "{ZONE_LABEL}")))'
 )
 # A DaemonSet's pods serve nodes, so they may choose them.
 _NO_DAEMON: Final = (
