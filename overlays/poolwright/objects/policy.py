@@ -3,6 +3,9 @@
 Guard rails and no proofs: whoever may change them, or a namespace's workloads before they existed, isn't stopped. What
 is refused is refused everywhere but where an experiment pool admits it; the rest warns in the pools' namespaces, so
 that a cluster can be brought under the node contract workload by workload.
+
+Whoever sends a request gets all warnings. The audit log gets one failure of each request: the first one of whichever
+policy the API server happens to ask first.
 """
 
 from __future__ import annotations
