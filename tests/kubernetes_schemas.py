@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,6 +49,21 @@ def rule_errors(obj: Json) -> list[str]:
     Needs: an object without schema errors.
     """
     return sorted(_render(path, message) for path, message in _check_rules(obj))
+
+
+def read_definitions(minor: str, kinds: Iterable[str]) -> dict[str, Json]:
+    """The definitions of kinds and of all that these refer to, by name.
+
+    kinds: as "apps/v1 Deployment".
+    """
+    every, found = _read_definitions(minor)["$defs"], dict[str, Json]()
+    wanted = [_read_names(minor)[version, kind] for version, kind in (text.split(" ") for text in kinds)]
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found[name] = every[name]
+            wanted += re.findall(r'"#/\$defs/([^"]+)"', json.dumps(found[name]))
+    return found
 
 
 # --- schemas -------------------------------------------------------------------------------------------------------
