@@ -219,7 +219,7 @@ def test_a_digest_in_the_lock_is_what_is_rendered_and_what_policy_asks_for(folde
     ran = run("check", folder=folder)
     assert ran.stdout.count("[image-not-pinned]") == 3
     assert (
-        'specs/stacks/operator-26-7.yaml:28:14: image "vllm" has a tag and no digest  [image-not-pinned]\n'
+        'specs/stacks/operator-26-7.yaml:29:14: image "vllm" has a tag and no digest  [image-not-pinned]\n'
         "  at   spec.servingImages[0].image\n"
         "  why  a tag is a name that can come to mean another image; the project's policy is digests "
         "(poolwright.dev/v1alpha1: policy.images)\n"
