@@ -1,4 +1,4 @@
-"""Feature gates of a stack: which are known, which go together, and which make its cluster an experiment."""
+"""Feature gates of a stack: which are known, which go together, and which make a cluster an experiment."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from poolwright.catalog.facts import Facts
-from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import Place
-from poolwright.specs.pool import Pool
 from poolwright.specs.stack import DraDriver, Stack
 
 if TYPE_CHECKING:  # defining row types takes longer than `generate` spends on a stack without gates
     from poolwright.catalog.tables.nvidia import GateRuleFact
-
-_RULE: Final = "poolwright.dev/v1alpha1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +24,6 @@ class Experiment:
     driver: int | None  # the place of its driver in the stack; None: it is one of Kubernetes
     said: str  # in words
     place: Place
-
-
-def check_pool_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
-    """Gates of the pool's cluster that its lane forbids, and those that its classes (or the named one) miss."""
-    api, _ = check_kubernetes(stack, facts)
-    problems = check_lane(pool, stack, api.minor, facts) if api else []
-    return problems + check_features(pool, stack, facts, only=only)
 
 
 def build_driver_gates(driver: DraDriver, facts: Facts) -> Mapping[str, bool]:
@@ -97,52 +86,6 @@ def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts:
     return problems
 
 
-def check_lane(pool: Spec[Pool], stack: Spec[Stack], minor: str, facts: Facts) -> list[Finding]:
-    """Gates that a baseline pool's cluster may not have on: a gate is a property of the whole cluster."""
-    if pool.value.spec.lane != "baseline":
-        return []
-    return [
-        Finding(
-            code="lane-stack",
-            severity="error",
-            place=pool.place("spec", "lane"),
-            what=f'baseline pool "{pool.value.identity}" is on a cluster whose stack "{stack.value.identity}" '
-            f"has {one.said} on ({one.place})",
-            why="a gate is on for the whole cluster, so everything on it runs on what has no production promise",
-            rule=_RULE,
-            fix="turn the gate off, give the cluster a stack without it, or write `lane: experiment` in the pool",
-        )
-        for one in list_experiments(stack, minor, facts)
-    ]
-
-
-def check_features(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
-    """Gates that classes need to match anything, and that the stack has off; only of the named class, if one is."""
-    problems = []
-    for number, device_class in enumerate(pool.value.spec.device_classes):
-        if only not in (None, device_class.name):
-            continue
-        for position, feature in enumerate(device_class.features):
-            place = pool.place("spec", "deviceClasses", number, "features", position)
-            drivers = [d for d in stack.value.spec.dra_drivers if device_class.driver in list_driver_names(d, facts)]
-            if any(build_driver_gates(driver, facts).get(feature) for driver in drivers):
-                continue
-            said = ", ".join(f"{driver.name} {driver.version}" for driver in drivers) or "no driver"
-            problems.append(
-                Finding(
-                    code="gate-off",
-                    severity="error",
-                    place=place,
-                    what=f'class "{device_class.name}" needs the gate {feature}, and stack "{stack.value.identity}" '
-                    f"doesn't have it on for {device_class.driver} ({said})",
-                    why="without the gate the driver publishes nothing that the class matches: its pods stay pending",
-                    rule=_RULE,
-                    fix=f"add `{feature}: true` to the driver's featureGates in the stack, or remove the class",
-                )
-            )
-    return problems
-
-
 def list_driver_names(driver: DraDriver, facts: Facts) -> tuple[str, ...]:
     """What a driver of a stack is called in ResourceSlices: what the stack says, or else the facts; none: not known."""
     if driver.driver_names:
@@ -164,12 +107,22 @@ def list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[E
             yield Experiment(gate=name, driver=None, said=f"the alpha gate {name} of Kubernetes {minor}", place=place)
     for index, driver in enumerate(stack.value.spec.dra_drivers):
         for name, value in driver.feature_gates.items():
-            fact = facts.nvidia_gate(driver.version, name) if is_nvidia_package(driver.name, facts) else None
-            if value and (fact is None or fact.stage == "alpha" or not fact.default):
-                stage = fact.stage if fact else "not known to be stable"
+            stage = find_experimental_stage(driver, name, facts) if value else None
+            if stage:
                 said = f"the gate {name} ({stage}) of {driver.name} {driver.version}"
                 place = stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
                 yield Experiment(gate=name, driver=index, said=said, place=place)
+
+
+def find_experimental_stage(driver: DraDriver, gate: str, facts: Facts) -> str | None:
+    """The stage of a driver's gate that no baseline may rest on, in words; None: one may.
+
+    Such are alpha gates, those that are off unless somebody turns them on, and those of which nothing is known.
+    """
+    fact = facts.nvidia_gate(driver.version, gate) if is_nvidia_package(driver.name, facts) else None
+    if fact is None:
+        return "not known to be stable"
+    return fact.stage if fact.stage == "alpha" or not fact.default else None
 
 
 def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, facts: Facts) -> Finding:

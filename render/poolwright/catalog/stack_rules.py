@@ -11,11 +11,11 @@ from poolwright.catalog.facts import Facts
 from poolwright.catalog.gates import (
     check_driver_gates,
     check_kubernetes_gates,
-    check_pool_gates,
     is_nvidia_package,
     list_driver_names,
 )
 from poolwright.catalog.operator_rules import check_charts, check_operator
+from poolwright.catalog.pool_gates import check_pool_gates
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.entries import repeated_entries
 from poolwright.specs.finding import Finding

@@ -222,7 +222,10 @@ CODES: Final[dict[str, str]] = {
     "gate-kubernetes": (
         "A gate of the driver is on that needs a gate of Kubernetes, or a later release, than the stack has."
     ),
-    "gate-off": ("A class needs a gate of its driver that the stack doesn't have on: it would match nothing."),
+    "gate-off": (
+        "A class needs a gate of its driver that the stack doesn't have on: it would match nothing. It says so "
+        "(`features`), or asks for what only the gate publishes: shares, GPUs for virtual machines, an attribute."
+    ),
     "gate-unknown": (
         "The release of the driver, or of Kubernetes, has no gate of the name, or refuses it to be set so. The fix "
         "lists the known."
@@ -273,6 +276,10 @@ CODES: Final[dict[str, str]] = {
     "lane-consent": (
         "A placement on an experiment pool must say `lane: experiment`, and only such a one may: that workloads run "
         "on alpha features is a choice that shows in a review."
+    ),
+    "lane-feature": (
+        "A class of a baseline pool, or a claim placed on it, finds no device unless a gate is on that is alpha, off "
+        "by default, or not known. Whether the stack has the gate on makes no difference: the baseline holds without it."
     ),
     "lane-stack": (
         "A gate that is alpha, or off unless somebody turns it on, is on in the stack of a cluster with a baseline "
