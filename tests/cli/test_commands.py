@@ -58,9 +58,9 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("check", "--format", "xml"): "Invalid value for '--format': 'xml' is not one of 'text', 'json', 'markdown', "
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
-    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FindingList|AllocationList|"
-    "FitPlan|FitReplay|PriceList}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', "
-    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList'.",
+    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|FindingList|"
+    "AllocationList|FitPlan|FitReplay|PriceList}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', "
+    "'Placement', 'FeatureLedger', 'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

@@ -328,7 +328,7 @@ def price(subject: str, **options: Any) -> int:
     "kind",
     type=click.Choice(
         (
-            *("all", "Project", "Stack", "Pool", "Envelope", "Placement"),
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList"),
         )
     ),
@@ -358,6 +358,7 @@ def explain(subject: str, project: str) -> int:
 
 @cli.command(cls=_Command, example="poolwright facts hardware")
 @click.argument("table", required=False)
+@_project
 @click.option(
     "--format",
     "output",
@@ -366,11 +367,14 @@ def explain(subject: str, project: str) -> int:
     show_default=True,
     help="How rows are printed.",
 )
-def facts(table: str | None, output: Any) -> int:
-    """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source."""
-    from poolwright.cli.facts import run_facts
+def facts(table: str | None, project: str, output: Any) -> int:
+    """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source.
 
-    return run_facts(table, output)
+    `ledger` is no table: it joins the project's FeatureLedger with the facts about each alpha or beta feature in use.
+    """
+    from poolwright.cli.facts import LEDGER, run_facts, run_ledger
+
+    return run_ledger(project, output) if table == LEDGER else run_facts(table, output)
 
 
 @cli.command(cls=_Command, example="poolwright version")
