@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from poolwright.catalog.facts import Facts
@@ -14,6 +15,11 @@ from poolwright.specs.stack import DraDriver, Stack
 
 if TYPE_CHECKING:  # defining row types takes longer than `generate` spends on a stack without gates
     from poolwright.catalog.tables.nvidia import GateRuleFact
+
+
+# By component and gate: the gates that a ledger says it excludes, and whose word that is.
+Settled = Mapping[tuple[str, str], tuple[Collection[str], str]]
+_NOTHING: Final[Settled] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +73,14 @@ def check_kubernetes_gates(stack: Spec[Stack], minor: str, facts: Facts) -> list
     return problems
 
 
-def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts: Facts) -> list[Finding]:
+def check_driver_gates(
+    stack: Spec[Stack], index: int, minor: str | None, facts: Facts, settled: Settled = _NOTHING
+) -> list[Finding]:
     """What is wrong with the gates of one NVIDIA driver of the stack, whose release is known.
 
-    index: the driver's place in the stack.
-    minor: the stack's Kubernetes; None if that isn't known.
+    index:   the driver's place in the stack.
+    minor:   the stack's Kubernetes; None if that isn't known.
+    settled: which gates exclude each other though the code doesn't check it, where a ledger says so.
     """
     driver = stack.value.spec.dra_drivers[index]
     read = {fact.release for fact in facts.nvidia_gate_releases if facts.nvidia_gate(driver.version, fact.name)}
@@ -81,7 +90,7 @@ def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts:
         if fact is None or fact.stage == "absent":
             problems.append(_check_gate_name(stack, index, name, bool(read), facts))
     if read:
-        problems += _check_rules(stack, index, facts)
+        problems += _check_rules(stack, index, facts, settled)
         problems += _check_needs(stack, index, minor, facts) if minor else []
     return problems
 
@@ -96,6 +105,11 @@ def list_driver_names(driver: DraDriver, facts: Facts) -> tuple[str, ...]:
     if driver.settings.get("computeDomains") == "disabled":
         names.discard("compute-domain.nvidia.com")
     return tuple(sorted(names))
+
+
+def list_publishers(name: str, stack: Spec[Stack], facts: Facts) -> list[DraDriver]:
+    """The drivers of the stack that publish devices under a name."""
+    return [driver for driver in stack.value.spec.dra_drivers if name in list_driver_names(driver, facts)]
 
 
 def list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[Experiment]:
@@ -147,7 +161,7 @@ def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, fact
     return _finding("gate-unknown", place, what, why, "nvidia-gate-releases.json", _name_known(name, known))
 
 
-def _check_rules(stack: Spec[Stack], index: int, facts: Facts) -> list[Finding]:
+def _check_rules(stack: Spec[Stack], index: int, facts: Facts, settled: Settled) -> list[Finding]:
     driver = stack.value.spec.dra_drivers[index]
     enabled = [name for name, value in build_driver_gates(driver, facts).items() if value]
     defaults = {fact.setting: fact.word for fact in facts.driver_settings if fact.is_default}
@@ -156,15 +170,18 @@ def _check_rules(stack: Spec[Stack], index: int, facts: Facts) -> list[Finding]:
     for rule in facts.broken_gate_rules(driver.version, enabled, settings):
         if rule.by == "forcedOff" and rule.gate not in driver.feature_gates:
             continue  # on by default, and nobody asked for it
+        decided = _find_settled(driver.name, rule, settled) if rule.by == "documented" else None
+        if decided and rule.other_gate not in decided[0] and rule.gate not in decided[0]:
+            continue  # the documentation is taken to be wrong
         path = _rule_path(driver, rule)
         place = stack.document.key_place(("spec", "draDrivers", index, *path)) if path else None
         problems.append(
             Finding(
                 code="gate-conflict",
-                severity="error" if rule.by == "enforced" else "warning",
+                severity="error" if rule.by == "enforced" or decided else "warning",
                 place=place or stack.place("spec", "draDrivers", index, "version"),
                 what=f"{driver.name} {driver.version} {_say_rule(rule, settings)}",
-                why=_WHY[rule.by if rule.by != "enforced" else rule.at],
+                why=f"sources disagree, and {decided[1]}" if decided else _WHY[_find_why(rule)],
                 rule=f"poolwright facts, nvidia-gate-rules.json: {rule.by}",
                 fix=_mend_rule(rule),
             )
@@ -179,6 +196,15 @@ _WHY: Final = {
     "documented": "it is written down, and the code doesn't check it: which of the two holds isn't known",
     "forcedOff": "the gate is turned off without a word: what needs it is missing, though the stack has it on",
 }
+
+
+def _find_why(rule: GateRuleFact) -> str:
+    return rule.at if rule.by == "enforced" else rule.by
+
+
+def _find_settled(component: str, rule: GateRuleFact, settled: Settled) -> tuple[Collection[str], str] | None:
+    """What a ledger says of either gate of a rule."""
+    return settled.get((component, rule.gate or "")) or settled.get((component, rule.other_gate or ""))
 
 
 def _rule_path(driver: DraDriver, rule: GateRuleFact) -> tuple[str, str] | None:

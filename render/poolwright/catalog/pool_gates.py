@@ -7,7 +7,7 @@ from typing import Final
 
 from poolwright.catalog.class_needs import list_attribute_gates, list_class_needs
 from poolwright.catalog.facts import Facts
-from poolwright.catalog.gates import build_driver_gates, find_experimental_stage, list_driver_names, list_experiments
+from poolwright.catalog.gates import build_driver_gates, find_experimental_stage, list_experiments, list_publishers
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec
@@ -53,11 +53,11 @@ def check_class_needs(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, onl
 
     only: the class that counts; None: all.
     """
-    problems = []
+    problems: list[Finding] = []
     for number, device_class in enumerate(pool.value.spec.device_classes):
         if only not in (None, device_class.name):
             continue
-        drivers = _list_drivers(device_class.driver, stack, facts)
+        drivers = list_publishers(device_class.driver, stack, facts)
         for need in list_class_needs(device_class, facts):
             place = pool.place("spec", "deviceClasses", number, *need.path)
             what = f'class "{device_class.name}" needs the gate {need.gate}'
@@ -70,7 +70,7 @@ def check_class_needs(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, onl
 def check_claim_needs(resolved: ResolvedPlacement, facts: Facts) -> list[Finding]:
     """The same of what the envelope's constraints compare, which the driver must publish for any claim to be met."""
     envelope, pool, stack = resolved.envelope, resolved.pool, resolved.on.stack
-    problems = []
+    problems: list[Finding] = []
     for number, constraint in enumerate(envelope.value.spec.claim.constraints):
         place = envelope.place("spec", "claim", "constraints", number, "matchAttribute")
         for driver in sorted({one.driver for one in resolved.device_classes}):
@@ -78,14 +78,9 @@ def check_claim_needs(resolved: ResolvedPlacement, facts: Facts) -> list[Finding
                 what = f"placement {resolved.placement.value.identity} needs the gate {gate} (its envelope compares "
                 what += f"{constraint.match_attribute}, which is published with it only)"
                 fix = "remove the constraint"
-                drivers = _list_drivers(driver, stack, facts)
+                drivers = list_publishers(driver, stack, facts)
                 problems += _judge(pool, stack, gate, driver, drivers, place, what, fix, facts)
     return problems
-
-
-def _list_drivers(name: str, stack: Spec[Stack], facts: Facts) -> list[DraDriver]:
-    """The drivers of the stack that publish under a name."""
-    return [driver for driver in stack.value.spec.dra_drivers if name in list_driver_names(driver, facts)]
 
 
 def _judge(
