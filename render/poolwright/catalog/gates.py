@@ -236,7 +236,8 @@ def _mend_rule(rule: GateRuleFact) -> str:
 
 def _check_needs(stack: Spec[Stack], index: int, minor: str, facts: Facts) -> list[Finding]:
     driver = stack.value.spec.dra_drivers[index]
-    on = {name for name, value in build_driver_gates(driver, facts).items() if value}
+    absent = {fact.name for fact in facts.nvidia_gates if _is_absent(driver.version, fact.name, facts)}
+    on = {name for name, value in build_driver_gates(driver, facts).items() if value} - absent  # those are said
     kubernetes = facts.effective_gates(minor, stack.value.spec.kubernetes.feature_gates)
     problems, found = [], set()
     for need in facts.nvidia_gate_needs:
@@ -255,6 +256,11 @@ def _check_needs(stack: Spec[Stack], index: int, minor: str, facts: Facts) -> li
             fix = f"turn {gate.name} off, or choose a later Kubernetes"
             problems.append(_need(stack, index, gate.name, what, "nvidia-gates.json", fix))
     return problems
+
+
+def _is_absent(release: str, gate: str, facts: Facts) -> bool:
+    fact = facts.nvidia_gate(release, gate)
+    return fact is None or fact.stage == "absent"
 
 
 def _need(stack: Spec[Stack], index: int, gate: str, what: str, table: str, fix: str) -> Finding:
