@@ -101,6 +101,11 @@ def init(folder: str) -> int:
     metavar="GROUP/VERSION",
     help="With --objects: an API that the cluster serves beside its defaults; repeatable.",
 )
+@click.option(
+    "--driver-gates",
+    metavar="NAME,...",
+    help="With --objects: gates of NVIDIA's DRA driver that are on, `none` if none is; default: not known.",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 def check(
     project: str,
@@ -108,6 +113,7 @@ def check(
     objects: bool,
     kubernetes: str | None,
     api_versions: tuple[str, ...],
+    driver_gates: str | None,
     files: tuple[str, ...],
 ) -> int:
     """Read every spec and say everything that is wrong, where, why and how to mend it."""
@@ -116,9 +122,11 @@ def check(
 
         if not files:
             raise click.UsageError("--objects needs files, or - for standard input")
-        return run_check_objects(files, report, kubernetes=kubernetes, api_versions=api_versions)
-    if files or kubernetes or api_versions:
-        raise click.UsageError("FILE, --kubernetes and --api-versions go with --objects")
+        return run_check_objects(
+            files, report, kubernetes=kubernetes, api_versions=api_versions, driver_gates=driver_gates
+        )
+    if files or kubernetes or api_versions or driver_gates:
+        raise click.UsageError("FILE, --kubernetes, --api-versions and --driver-gates go with --objects")
     from poolwright.cli.check import run_check
 
     return run_check(project, report)
