@@ -113,7 +113,8 @@ def _meaning(field: Schema) -> str:
     if "default" in field and not isinstance(field["default"], dict | list):
         parts.append(f"Default: `{field['default']}`.")
     if "minimum" in field:
-        parts.append(f"{field['minimum']:,} to {field['maximum']:,}.")
+        most = f"to {field['maximum']:,}" if "maximum" in field else "or more"
+        parts.append(f"{field['minimum']:,} {most}.")
     return " ".join(part for part in parts if part)
 
 

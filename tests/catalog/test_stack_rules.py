@@ -21,6 +21,7 @@ SHARES = "specs/stacks/operator-26-7-shares.yaml"
 FULL, SHARED = "specs/pools/h100-full.yaml", "specs/pools/h200-shares.yaml"
 
 GATES = "{ConsumableShares: true}"
+RAW = '.compareTo(semver("580.0.0")) >= 0'
 KUBERNETES = "version: 1.36.x"
 SETTINGS = "settings: {computeDomains: disabled}"
 NO_OPERATOR = ("  gpuOperator:\n    version: 26.7.0\n    mode: gpuCluster\n", "")
@@ -131,6 +132,16 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "baseline-pools-under-a-gate-nobody-knows": (
         *(BASELINE, "install: external", "install: external\n      featureGates: {FastRings: true}"),
     ),
+    # Nobody wrote `features`: what the class selects says it.
+    "baseline-class-of-shares": (FULL, RAW, '.compareTo(semver("580.0.0")) >= 0 && device.allowMultipleAllocations'),
+    "baseline-class-that-says-so": (FULL, "attributes: {rdma: [true]}", "features: [FastRings]"),
+    "baseline-class-for-virtual-machines": (FULL, "type: [gpu]", "type: [vfio]"),
+    "baseline-class-of-a-capacity-that-a-gate-brings": (FULL, "memory: {min", "multiprocessors: {min"),
+    "class-for-virtual-machines-whose-gate-is-off": (
+        *(SHARED, "type: [gpu]", "type: [vfio]", "      selectors:\n", ""),
+        *("        - cel: {expression: device.allowMultipleAllocations}\n", ""),
+        *("      features: [ConsumableShares]     # without this gate the class matches nothing\n", ""),
+    ),
     "class-whose-gate-is-off": (SHARED, "features: [ConsumableShares]", "features: [DynamicMIG]"),
 }
 PASSED: dict[str, tuple[str, ...]] = {
@@ -191,7 +202,7 @@ def test_nothing_is_said(case: tuple[str, ...]) -> None:
 
 def test_every_code_of_these_rules_is_shown() -> None:
     found = {finding.code for case in REFUSED.values() for finding in judge(case)}
-    families = ("chart-", "cdi-", "driver-", "gate-", "operator-", "lane-stack", "class-driver-unknown")
+    families = ("chart-", "cdi-", "driver-", "gate-", "operator-", "lane-", "class-driver-unknown")
     assert found - {"duplicate-name", "invalid-value"} == {code for code in CODES if code.startswith(families)}
 
 

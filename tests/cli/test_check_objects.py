@@ -116,6 +116,36 @@ def test_an_unknown_kubernetes_is_refused(version: str, capsys: pytest.CaptureFi
     assert capsys.readouterr() == ("", says)
 
 
+SLICED = b"""\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: sliced}
+spec:
+  devices:
+    requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]
+    config:
+      - opaque:
+          driver: gpu.nvidia.com
+          parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: GpuConfig, sharing: {strategy: TimeSlicing}}
+"""
+DRIVER_GATES = {
+    "not-known": (None, 0),
+    "none": ("none", 1),
+    "another": ("MPSSupport", 1),
+    "the-one-that-it-needs": ("MPSSupport, TimeSlicingSettings", 0),
+    "misspelled": ("TimeSlicing", 2),
+}
+
+
+@pytest.mark.parametrize(("gates", "code"), DRIVER_GATES.values(), ids=DRIVER_GATES)
+def test_gates_of_the_driver(gates: str | None, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("sliced.yaml").write_bytes(SLICED)
+    assert run_check_objects(["sliced.yaml"], "text", driver_gates=gates) == code
+    out, err = capsys.readouterr()
+    assert ("TimeSlicing needs the driver's gate TimeSlicingSettings, which is off" in out) == (code == 1)
+    assert err.startswith("poolwright: the driver has no gate TimeSlicing; name some of " if code == 2 else "")
+
+
 def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {}
     for report in ("json", "markdown", "github", "sarif"):
@@ -132,8 +162,15 @@ def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
 # Arguments -> what the command line says of them; the rest of the usage is click's.
 USAGE = {
     "objects-without-files": (["--objects"], "--objects needs files, or - for standard input"),
-    "files-without-objects": (["flat.yaml"], "FILE, --kubernetes and --api-versions go with --objects"),
-    "version-without-objects": (["--kubernetes", "1.34"], "FILE, --kubernetes and --api-versions go with --objects"),
+    "files-without-objects": (["flat.yaml"], "FILE, --kubernetes, --api-versions and --driver-gates go with --objects"),
+    "gates-without-objects": (
+        ["--driver-gates", "none"],
+        "FILE, --kubernetes, --api-versions and --driver-gates go with --objects",
+    ),
+    "version-without-objects": (
+        ["--kubernetes", "1.34"],
+        "FILE, --kubernetes, --api-versions and --driver-gates go with --objects",
+    ),
 }
 
 

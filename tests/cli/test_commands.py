@@ -58,10 +58,10 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("check", "--format", "xml"): "Invalid value for '--format': 'xml' is not one of 'text', 'json', 'markdown', "
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
-    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|Lock|FindingList|"
+    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Lock|FindingList|"
     "AllocationList|FitPlan|FitReplay|PriceList|PinReport}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', "
-    "'Envelope', 'Placement', 'Lock', 'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', "
-    "'PinReport'.",
+    "'Envelope', 'Placement', 'FeatureLedger', 'Lock', 'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', "
+    "'PriceList', 'PinReport'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from fleet import FLEET
 from poolwright.catalog import facts as module
 from poolwright.catalog.facts import FACT_TABLES
-from poolwright.cli.facts import run_facts
+from poolwright.cli.facts import run_facts, run_ledger
+from run_poolwright import run
 
 COMPUTE_CLASSES = """\
 driver          computeClass  attribute              minimum  verified  source
@@ -81,3 +83,17 @@ def test_an_unknown_table_lists_the_known_ones(capsys: pytest.CaptureFixture[str
     assert run_facts("hardwear", "text") == 2
     known = ", ".join(FACT_TABLES)
     assert capsys.readouterr() == ("", f"poolwright facts: there is no table 'hardwear': {known}\n")
+
+
+def test_the_ledger_of_a_project(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Path(__file__).parent.parent / "catalog" / "data" / "ledger-rows"
+    assert run_ledger(str(FLEET), "text") == 0
+    assert capsys.readouterr() == ((rows / "example.txt").read_text(), "")
+    assert run_ledger(str(FLEET), "json") == 0
+    assert json.loads(capsys.readouterr().out) == {"rows": json.loads((rows / "example.json").read_text())}
+
+
+def test_the_ledger_of_no_project(tmp_path: Path) -> None:
+    ran = run("facts", "ledger", "--project", str(tmp_path), folder=tmp_path)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert "[project-missing]" in ran.stderr

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fleet import Files, Scalar, list_scalars, read_fleet, read_small_fleet, write_scalars
 from folders import write_files
+from poolwright.catalog.ledger import build_ledger
+from poolwright.catalog.ledger_view import build_ledger_rows
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
-from poolwright.cli.load import load_project, read_inventories
+from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.plan.pricing.check import check_peaks
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.trees.tree import build_folder
@@ -49,6 +52,7 @@ WITHOUT: dict[str, str] = {
         ),
         "verdicts go by it, and no rendered byte: tests/plan/test_promises_output.py",
     ),
+    "FeatureLedger.metadata.name": "its features are found by component and gate, in whichever ledger they stand",
     "Pool.spec.plannedNodes.companions.attributes.rdma": "the example's class finds what it wants on a captured node",
 }
 
@@ -62,7 +66,13 @@ def measure(root: Path, files: Files) -> Effect:
         findings = (*devices, *check_stacks(project.specs, project.facts), *check_peaks(project.specs))
     except SpecError as error:
         return {}, error.findings
-    return {folder.path: dict(folder.files) for folder in map(build_folder, project.closures)}, findings
+    tree = {folder.path: dict(folder.files) for folder in map(build_folder, project.closures)}
+    return {**tree, "ledger": _print_ledger(project)}, findings
+
+
+def _print_ledger(project: LoadedProject) -> dict[str, bytes]:
+    rows = build_ledger_rows(build_ledger(project.specs, project.facts))
+    return {f"{row['component']}/{row['feature']}/{row['stack']}": msgspec.json.encode(row) for row in rows}
 
 
 @pytest.fixture(scope="module")

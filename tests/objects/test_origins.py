@@ -64,7 +64,8 @@ MORE_VALUES: Mapping[str, tuple[str, ...]] = {
     "Pool.spec.deviceClasses.tier": ("batch", "interactive"),
     "Pool.spec.lane": ("experiment", "baseline"),
     "Pool.spec.deviceClasses.driver": ("gpu.example.com", "gpu.nvidia.com"),
-    "Pool.spec.deviceClasses.attributes.type": ("mig", "gpu"),
+    # A whole GPU has no multiprocessors to ask for without a gate; of a type that no fact knows, nothing is said.
+    "Pool.spec.deviceClasses.attributes.type": ("mig", "gpu", "another"),
     "Pool.spec.tolerations.effect": ("NoExecute", "NoSchedule"),
     "Envelope.spec.engine.imageName": ("another", "vllm"),
     "Placement.spec.minReplicas": ("2", "3", "1"),

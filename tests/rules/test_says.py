@@ -1,7 +1,8 @@
 """Every rule on plain objects with the whole text of what it says: the cases are in cases/*.yaml.
 
 `objects` is a file as somebody wrote it, `says` what a terminal shows; `kubernetes` is 1.36 and `served` nothing beyond
-its defaults where a case doesn't say otherwise. A case that says nothing pins that a rule keeps quiet.
+its defaults where a case doesn't say otherwise, and which `gates` the driver has on isn't known. A case that says
+nothing pins that a rule keeps quiet.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def judge(case: Mapping[str, Any]) -> str:
             parse(case["objects"]),
             kubernetes_minor=case.get("kubernetes", "1.36"),
             also_served=case.get("served", ()),
+            driver_gates=case.get("gates"),
         )
     except SpecError as error:
         return render_text(error.findings)

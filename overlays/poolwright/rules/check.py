@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from poolwright.rules.claim_shape import check_claim_shape
+from poolwright.rules.config_context import check_config_context
 from poolwright.rules.device_count import check_device_counts
 from poolwright.rules.node_contract import check_node_contract
 from poolwright.rules.object_set import build_set
@@ -19,13 +20,19 @@ from poolwright.specs.finding import Finding, sort_findings
 
 
 def check_objects(
-    objects: Sequence[PlacedObject], *, kubernetes_minor: str, also_served: Collection[str] = ()
+    objects: Sequence[PlacedObject],
+    *,
+    kubernetes_minor: str,
+    also_served: Collection[str] = (),
+    driver_gates: Collection[str] | None = None,
 ) -> list[Finding]:
     """Everything that can be said of objects without asking a cluster, in the one order of findings.
 
     objects:          what is applied together; what one names and another is are matched among them.
     kubernetes_minor: one of `KNOWN_MINORS`, such as `1.36`.
     also_served:      API versions that the cluster serves beside its defaults, such as `resource.k8s.io/v1beta1`.
+    driver_gates:     gates of NVIDIA's DRA driver that are on, defaults aside; None: not known, and nothing is said of
+                      what needs or excludes one.
     Cost:             linear in the objects, and half a millisecond for each different selector.
     """
     known = build_set(objects)
@@ -37,6 +44,7 @@ def check_objects(
         for claim in claims:
             problems += check_claim_shape(claim)
             problems += check_claim_context(known, claim)
+    problems += check_config_context(known, driver_gates)
     problems += check_selectors(known)
     problems += check_pod_claims(known)
     for pod in known.pods:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from poolwright.catalog.cel import CelError, CelExpression, find_reads, parse_cel
-from poolwright.rules.claim import list_selectors
+from poolwright.rules.claim import Alternative, list_selectors
 from poolwright.rules.comparisons import check_comparisons
 from poolwright.rules.devices import (
     CAPACITIES,
@@ -39,6 +39,18 @@ def check_selectors(objects: ObjectSet) -> list[Finding]:
                 for way in request.alternatives:
                     walk.check(way.selectors, contexts.get(way.class_name) or _known_class(way.class_name))
     return walk.problems
+
+
+def list_way_types(objects: ObjectSet, way: Alternative) -> tuple[str, frozenset[str]]:
+    """The driver whose devices a way to satisfy a request takes, and their types; empty: that isn't known."""
+    owner = objects.classes.get(way.class_name)
+    context = Context() if owner else _known_class(way.class_name)
+    for selector in (*(list_selectors(owner.root.get("spec")) if owner else ()), *way.selectors):
+        try:
+            context = narrow(context, parse_cel(selector.text))
+        except CelError:
+            continue
+    return context.driver, context.types
 
 
 def _known_class(name: str) -> Context:

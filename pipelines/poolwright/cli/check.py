@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from poolwright.catalog.closure import UnitClosure
 from poolwright.catalog.image_rules import check_images
 from poolwright.catalog.inventory import Inventory
+from poolwright.catalog.ledger_rules import check_ledger, list_evidence
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
 from poolwright.files.custom import find_unused
-from poolwright.files.project import find_project
+from poolwright.files.project import find_files, find_project
 from poolwright.specs.finding import Finding, SpecError, sort_findings
 from poolwright.specs.report import ReportFormat, render_findings
 from poolwright.specs.resolve import resolve_cluster
@@ -34,7 +35,8 @@ def run_check(project: str, report: ReportFormat) -> int:
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        findings = sort_findings([*devices, *warnings, *prices, *_check_customs(loaded)])
+        ledger = check_ledger(loaded.specs, loaded.facts, existing=find_files(loaded.root, list_evidence(loaded.specs)))
+        findings = sort_findings([*devices, *warnings, *ledger, *prices, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings

@@ -102,6 +102,11 @@ def init(folder: str) -> int:
     metavar="GROUP/VERSION",
     help="With --objects: an API that the cluster serves beside its defaults; repeatable.",
 )
+@click.option(
+    "--driver-gates",
+    metavar="NAME,...",
+    help="With --objects: gates of NVIDIA's DRA driver that are on, `none` if none is; default: not known.",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 def check(
     project: str,
@@ -109,6 +114,7 @@ def check(
     objects: bool,
     kubernetes: str | None,
     api_versions: tuple[str, ...],
+    driver_gates: str | None,
     files: tuple[str, ...],
 ) -> int:
     """Read every spec and say everything that is wrong, where, why and how to mend it."""
@@ -117,9 +123,11 @@ def check(
 
         if not files:
             raise click.UsageError("--objects needs files, or - for standard input")
-        return run_check_objects(files, report, kubernetes=kubernetes, api_versions=api_versions)
-    if files or kubernetes or api_versions:
-        raise click.UsageError("FILE, --kubernetes and --api-versions go with --objects")
+        return run_check_objects(
+            files, report, kubernetes=kubernetes, api_versions=api_versions, driver_gates=driver_gates
+        )
+    if files or kubernetes or api_versions or driver_gates:
+        raise click.UsageError("FILE, --kubernetes, --api-versions and --driver-gates go with --objects")
     from poolwright.cli.check import run_check
 
     return run_check(project, report)
@@ -329,7 +337,7 @@ def price(subject: str, **options: Any) -> int:
     "kind",
     type=click.Choice(
         (
-            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "Lock"),
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport"),
         )
     ),
@@ -388,6 +396,7 @@ def explain(subject: str, project: str) -> int:
 
 @cli.command(cls=_Command, example="poolwright facts hardware")
 @click.argument("table", required=False)
+@_project
 @click.option(
     "--format",
     "output",
@@ -396,11 +405,14 @@ def explain(subject: str, project: str) -> int:
     show_default=True,
     help="How rows are printed.",
 )
-def facts(table: str | None, output: Any) -> int:
-    """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source."""
-    from poolwright.cli.facts import run_facts
+def facts(table: str | None, project: str, output: Any) -> int:
+    """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source.
 
-    return run_facts(table, output)
+    `ledger` is no table: it joins the project's FeatureLedger with the facts about each alpha or beta feature in use.
+    """
+    from poolwright.cli.facts import LEDGER, run_facts, run_ledger
+
+    return run_ledger(project, output) if table == LEDGER else run_facts(table, output)
 
 
 @cli.command(cls=_Command, example="poolwright version")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -12,6 +12,8 @@ from poolwright.catalog.tables.cells import Cells, build_cells
 from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
 from poolwright.specs.finding import escape_controls
+
+LEDGER: Final = "ledger"  # printed beside the tables, and none of them
 
 
 class TableEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +38,26 @@ def run_facts(table: str | None, format: Literal["text", "json"]) -> int:  # noq
         say(msgspec.json.format(msgspec.json.encode({key: rows})).decode() + "\n")
         return 0
     for line in _render_list(list_tables(facts)) if table is None else _render_table(build_cells(facts.table(table))):
+        tell(line)
+    return 0
+
+
+def run_ledger(project: str, format: Literal["text", "json"]) -> int:  # noqa: A002 (as above)
+    """Print the feature ledger of the project: a row for each alpha or beta feature in use.
+
+    Raises: SpecError if the project has errors.
+    """
+    from poolwright.catalog.ledger import build_ledger
+    from poolwright.catalog.ledger_view import build_ledger_rows, render_ledger
+    from poolwright.cli.load import load_project
+    from poolwright.files.project import find_project
+
+    loaded = load_project(find_project(project))
+    rows = build_ledger(loaded.specs, loaded.facts)
+    if format == "json":
+        say(msgspec.json.format(msgspec.json.encode({"rows": build_ledger_rows(rows)})).decode() + "\n")
+        return 0
+    for line in render_ledger(rows):
         tell(line)
     return 0
 

@@ -145,6 +145,22 @@ def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NA
     return files
 
 
+def find_files(root: str, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the paths that are regular files of the project; as everywhere, no link is followed."""
+    found = set()
+    for path in sorted(set(paths)):
+        try:
+            descriptor = _open_below(root, path, _FILE)
+        except OSError:
+            continue
+        try:
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                found.add(path)
+        finally:
+            os.close(descriptor)
+    return frozenset(found)
+
+
 def read_file(root: str, path: str, *, max_bytes: int) -> bytes:
     """The bytes of a regular file of the project.
 

@@ -32,14 +32,22 @@ def device_mode(device_class: DeviceClassSpec, facts: Facts) -> Isolation:
     without facts are whole ones. Shares are what a class asks for by `device.allowMultipleAllocations`.
     Raises: CelError if a raw selector is no selector.
     """
-    is_shared, types = _read_selectors(device_class)
+    is_shared, taken = read_types(device_class, facts)
     if is_shared:
         return "shared"
+    return "exclusive" if taken.isdisjoint(_PARTITIONS) else "partition"
+
+
+def read_types(device_class: DeviceClassSpec, facts: Facts) -> tuple[bool, frozenset[str]]:
+    """Whether the class asks for shares, and the types of device that it takes, as their attribute has them.
+
+    Raises: CelError as device_mode.
+    """
+    is_shared, types = _read_selectors(device_class)
     for name, values in device_class.attributes.items():
         if split_name(device_class.driver, name) == (device_class.driver, _TYPE):
             types.append({str(value) for value in values})
-    taken = set.intersection(*types) if types else _known_types(device_class.driver, facts)
-    return "exclusive" if taken.isdisjoint(_PARTITIONS) else "partition"
+    return is_shared, frozenset(set.intersection(*types) if types else _known_types(device_class.driver, facts))
 
 
 def may_share(device_class: DeviceClassSpec, stack: Stack, facts: Facts) -> bool:

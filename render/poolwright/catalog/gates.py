@@ -1,23 +1,25 @@
-"""Feature gates of a stack: which are known, which go together, and which make its cluster an experiment."""
+"""Feature gates of a stack: which are known, which go together, and which make a cluster an experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from poolwright.catalog.facts import Facts
-from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import Place
-from poolwright.specs.pool import Pool
 from poolwright.specs.stack import DraDriver, Stack
 
 if TYPE_CHECKING:  # defining row types takes longer than `generate` spends on a stack without gates
     from poolwright.catalog.tables.nvidia import GateRuleFact
 
-_RULE: Final = "poolwright.dev/v1alpha1"
+
+# By component and gate: the gates that a ledger says it excludes, and whose word that is.
+Settled = Mapping[tuple[str, str], tuple[Collection[str], str]]
+_NOTHING: Final[Settled] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +30,6 @@ class Experiment:
     driver: int | None  # the place of its driver in the stack; None: it is one of Kubernetes
     said: str  # in words
     place: Place
-
-
-def check_pool_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
-    """Gates of the pool's cluster that its lane forbids, and those that its classes (or the named one) miss."""
-    api, _ = check_kubernetes(stack, facts)
-    problems = check_lane(pool, stack, api.minor, facts) if api else []
-    return problems + check_features(pool, stack, facts, only=only)
 
 
 def build_driver_gates(driver: DraDriver, facts: Facts) -> Mapping[str, bool]:
@@ -78,11 +73,14 @@ def check_kubernetes_gates(stack: Spec[Stack], minor: str, facts: Facts) -> list
     return problems
 
 
-def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts: Facts) -> list[Finding]:
+def check_driver_gates(
+    stack: Spec[Stack], index: int, minor: str | None, facts: Facts, settled: Settled = _NOTHING
+) -> list[Finding]:
     """What is wrong with the gates of one NVIDIA driver of the stack, whose release is known.
 
-    index: the driver's place in the stack.
-    minor: the stack's Kubernetes; None if that isn't known.
+    index:   the driver's place in the stack.
+    minor:   the stack's Kubernetes; None if that isn't known.
+    settled: which gates exclude each other though the code doesn't check it, where a ledger says so.
     """
     driver = stack.value.spec.dra_drivers[index]
     read = {fact.release for fact in facts.nvidia_gate_releases if facts.nvidia_gate(driver.version, fact.name)}
@@ -92,54 +90,8 @@ def check_driver_gates(stack: Spec[Stack], index: int, minor: str | None, facts:
         if fact is None or fact.stage == "absent":
             problems.append(_check_gate_name(stack, index, name, bool(read), facts))
     if read:
-        problems += _check_rules(stack, index, facts)
+        problems += _check_rules(stack, index, facts, settled)
         problems += _check_needs(stack, index, minor, facts) if minor else []
-    return problems
-
-
-def check_lane(pool: Spec[Pool], stack: Spec[Stack], minor: str, facts: Facts) -> list[Finding]:
-    """Gates that a baseline pool's cluster may not have on: a gate is a property of the whole cluster."""
-    if pool.value.spec.lane != "baseline":
-        return []
-    return [
-        Finding(
-            code="lane-stack",
-            severity="error",
-            place=pool.place("spec", "lane"),
-            what=f'baseline pool "{pool.value.identity}" is on a cluster whose stack "{stack.value.identity}" '
-            f"has {one.said} on ({one.place})",
-            why="a gate is on for the whole cluster, so everything on it runs on what has no production promise",
-            rule=_RULE,
-            fix="turn the gate off, give the cluster a stack without it, or write `lane: experiment` in the pool",
-        )
-        for one in list_experiments(stack, minor, facts)
-    ]
-
-
-def check_features(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
-    """Gates that classes need to match anything, and that the stack has off; only of the named class, if one is."""
-    problems = []
-    for number, device_class in enumerate(pool.value.spec.device_classes):
-        if only not in (None, device_class.name):
-            continue
-        for position, feature in enumerate(device_class.features):
-            place = pool.place("spec", "deviceClasses", number, "features", position)
-            drivers = [d for d in stack.value.spec.dra_drivers if device_class.driver in list_driver_names(d, facts)]
-            if any(build_driver_gates(driver, facts).get(feature) for driver in drivers):
-                continue
-            said = ", ".join(f"{driver.name} {driver.version}" for driver in drivers) or "no driver"
-            problems.append(
-                Finding(
-                    code="gate-off",
-                    severity="error",
-                    place=place,
-                    what=f'class "{device_class.name}" needs the gate {feature}, and stack "{stack.value.identity}" '
-                    f"doesn't have it on for {device_class.driver} ({said})",
-                    why="without the gate the driver publishes nothing that the class matches: its pods stay pending",
-                    rule=_RULE,
-                    fix=f"add `{feature}: true` to the driver's featureGates in the stack, or remove the class",
-                )
-            )
     return problems
 
 
@@ -155,6 +107,11 @@ def list_driver_names(driver: DraDriver, facts: Facts) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
+def list_publishers(name: str, stack: Spec[Stack], facts: Facts) -> list[DraDriver]:
+    """The drivers of the stack that publish devices under a name."""
+    return [driver for driver in stack.value.spec.dra_drivers if name in list_driver_names(driver, facts)]
+
+
 def list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[Experiment]:
     """Gates that are on and alpha, and those of a driver that are off unless somebody says so."""
     for name, value in stack.value.spec.kubernetes.feature_gates.items():
@@ -164,12 +121,22 @@ def list_experiments(stack: Spec[Stack], minor: str, facts: Facts) -> Iterator[E
             yield Experiment(gate=name, driver=None, said=f"the alpha gate {name} of Kubernetes {minor}", place=place)
     for index, driver in enumerate(stack.value.spec.dra_drivers):
         for name, value in driver.feature_gates.items():
-            fact = facts.nvidia_gate(driver.version, name) if is_nvidia_package(driver.name, facts) else None
-            if value and (fact is None or fact.stage == "alpha" or not fact.default):
-                stage = fact.stage if fact else "not known to be stable"
+            stage = find_experimental_stage(driver, name, facts) if value else None
+            if stage:
                 said = f"the gate {name} ({stage}) of {driver.name} {driver.version}"
                 place = stack.document.key_place(("spec", "draDrivers", index, "featureGates", name))
                 yield Experiment(gate=name, driver=index, said=said, place=place)
+
+
+def find_experimental_stage(driver: DraDriver, gate: str, facts: Facts) -> str | None:
+    """The stage of a driver's gate that no baseline may rest on, in words; None: one may.
+
+    Such are alpha gates, those that are off unless somebody turns them on, and those of which nothing is known.
+    """
+    fact = facts.nvidia_gate(driver.version, gate) if is_nvidia_package(driver.name, facts) else None
+    if fact is None:
+        return "not known to be stable"
+    return fact.stage if fact.stage == "alpha" or not fact.default else None
 
 
 def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, facts: Facts) -> Finding:
@@ -194,7 +161,7 @@ def _check_gate_name(stack: Spec[Stack], index: int, name: str, read: bool, fact
     return _finding("gate-unknown", place, what, why, "nvidia-gate-releases.json", _name_known(name, known))
 
 
-def _check_rules(stack: Spec[Stack], index: int, facts: Facts) -> list[Finding]:
+def _check_rules(stack: Spec[Stack], index: int, facts: Facts, settled: Settled) -> list[Finding]:
     driver = stack.value.spec.dra_drivers[index]
     enabled = [name for name, value in build_driver_gates(driver, facts).items() if value]
     defaults = {fact.setting: fact.word for fact in facts.driver_settings if fact.is_default}
@@ -203,15 +170,18 @@ def _check_rules(stack: Spec[Stack], index: int, facts: Facts) -> list[Finding]:
     for rule in facts.broken_gate_rules(driver.version, enabled, settings):
         if rule.by == "forcedOff" and rule.gate not in driver.feature_gates:
             continue  # on by default, and nobody asked for it
+        decided = _find_settled(driver.name, rule, settled) if rule.by == "documented" else None
+        if decided and rule.other_gate not in decided[0] and rule.gate not in decided[0]:
+            continue  # the documentation is taken to be wrong
         path = _rule_path(driver, rule)
         place = stack.document.key_place(("spec", "draDrivers", index, *path)) if path else None
         problems.append(
             Finding(
                 code="gate-conflict",
-                severity="error" if rule.by == "enforced" else "warning",
+                severity="error" if rule.by == "enforced" or decided else "warning",
                 place=place or stack.place("spec", "draDrivers", index, "version"),
                 what=f"{driver.name} {driver.version} {_say_rule(rule, settings)}",
-                why=_WHY[rule.by if rule.by != "enforced" else rule.at],
+                why=f"sources disagree, and {decided[1]}" if decided else _WHY[_find_why(rule)],
                 rule=f"poolwright facts, nvidia-gate-rules.json: {rule.by}",
                 fix=_mend_rule(rule),
             )
@@ -226,6 +196,15 @@ _WHY: Final = {
     "documented": "it is written down, and the code doesn't check it: which of the two holds isn't known",
     "forcedOff": "the gate is turned off without a word: what needs it is missing, though the stack has it on",
 }
+
+
+def _find_why(rule: GateRuleFact) -> str:
+    return rule.at if rule.by == "enforced" else rule.by
+
+
+def _find_settled(component: str, rule: GateRuleFact, settled: Settled) -> tuple[Collection[str], str] | None:
+    """What a ledger says of either gate of a rule."""
+    return settled.get((component, rule.gate or "")) or settled.get((component, rule.other_gate or ""))
 
 
 def _rule_path(driver: DraDriver, rule: GateRuleFact) -> tuple[str, str] | None:
@@ -257,7 +236,8 @@ def _mend_rule(rule: GateRuleFact) -> str:
 
 def _check_needs(stack: Spec[Stack], index: int, minor: str, facts: Facts) -> list[Finding]:
     driver = stack.value.spec.dra_drivers[index]
-    on = {name for name, value in build_driver_gates(driver, facts).items() if value}
+    absent = {fact.name for fact in facts.nvidia_gates if _is_absent(driver.version, fact.name, facts)}
+    on = {name for name, value in build_driver_gates(driver, facts).items() if value} - absent  # those are said
     kubernetes = facts.effective_gates(minor, stack.value.spec.kubernetes.feature_gates)
     problems, found = [], set()
     for need in facts.nvidia_gate_needs:
@@ -276,6 +256,11 @@ def _check_needs(stack: Spec[Stack], index: int, minor: str, facts: Facts) -> li
             fix = f"turn {gate.name} off, or choose a later Kubernetes"
             problems.append(_need(stack, index, gate.name, what, "nvidia-gates.json", fix))
     return problems
+
+
+def _is_absent(release: str, gate: str, facts: Facts) -> bool:
+    fact = facts.nvidia_gate(release, gate)
+    return fact is None or fact.stage == "absent"
 
 
 def _need(stack: Spec[Stack], index: int, gate: str, what: str, table: str, fix: str) -> Finding:

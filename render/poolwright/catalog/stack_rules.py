@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Final
 
 from poolwright.catalog.driver_rules import INSTALLERS, check_driver, check_minimums
 from poolwright.catalog.engine_rules import check_serving_images
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.gates import (
+    Settled,
     check_driver_gates,
     check_kubernetes_gates,
-    check_pool_gates,
     is_nvidia_package,
     list_driver_names,
 )
 from poolwright.catalog.operator_rules import check_charts, check_operator
+from poolwright.catalog.pool_gates import check_pool_gates
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.entries import repeated_entries
 from poolwright.specs.finding import Finding
@@ -26,6 +28,7 @@ from poolwright.specs.stack import Stack, StackSpec
 from poolwright.specs.version import parse_version
 
 _RULE: Final = "poolwright.dev/v1alpha1"
+_NOTHING: Final[Settled] = MappingProxyType({})
 
 
 def check_stacks(specs: Specs, facts: Facts) -> list[Finding]:
@@ -33,7 +36,8 @@ def check_stacks(specs: Specs, facts: Facts) -> list[Finding]:
 
     Warnings too: what is disputed, or isn't listed by anybody. References that dangle are left to `check_specs`.
     """
-    problems = [finding for stack in specs.stacks for finding in check_stack_facts(stack, facts)]
+    settled = list_settled(specs) if specs.ledgers else {}
+    problems = [finding for stack in specs.stacks for finding in check_stack_facts(stack, facts, settled)]
     stacks = {stack.value.identity: stack for stack in specs.stacks}
     names = {cluster.name: cluster.stack_name for cluster in specs.project.value.spec.clusters}
     for pool in specs.pools:
@@ -43,8 +47,8 @@ def check_stacks(specs: Specs, facts: Facts) -> list[Finding]:
     return problems
 
 
-def check_stack_facts(stack: Spec[Stack], facts: Facts) -> list[Finding]:
-    """What the facts say against one stack."""
+def check_stack_facts(stack: Spec[Stack], facts: Facts, settled: Settled = _NOTHING) -> list[Finding]:
+    """What the facts say against one stack; settled: as `check_driver_gates`."""
     api, _ = check_kubernetes(stack, facts)  # its findings are `build_closures`' to say
     minor = api.minor if api else None
     said = stack.value.spec
@@ -59,9 +63,23 @@ def check_stack_facts(stack: Spec[Stack], facts: Facts) -> list[Finding]:
     for index, driver in enumerate(said.dra_drivers):
         problems += check_driver(stack, index, driver, facts)
         if is_nvidia_package(driver.name, facts) and facts.driver_release(driver.version):
-            problems += check_driver_gates(stack, index, minor, facts)
+            problems += check_driver_gates(stack, index, minor, facts, settled)
             problems += check_minimums(stack, driver, facts) if minor else []
     return problems
+
+
+def list_settled(specs: Specs) -> Settled:
+    """What the project's ledgers say of gates that exclude each other on paper only."""
+    return {
+        (feature.component, feature.feature): (
+            fact.value if isinstance(fact.value, tuple) else (),
+            f"the ledger settles it by {fact.source} ({fact.owner})",
+        )
+        for ledger in reversed(specs.ledgers)
+        for feature in reversed(ledger.value.spec.features)
+        for fact in feature.facts
+        if fact.field == "conflictsWith"
+    }
 
 
 def check_class_drivers(pool: Spec[Pool], stack: Spec[Stack], facts: Facts) -> list[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from poolwright.catalog.class_gates import check_extended_resources, check_first_available
+from poolwright.catalog.class_needs import list_class_needs
 from poolwright.catalog.closure import (
     PLATFORM_UNIT,
     BaseClosure,
@@ -66,6 +67,7 @@ def build_closures(specs: Specs, files: Mapping[str, bytes], facts: Facts) -> tu
     resolved = [r for r in (resolve_placement(specs, placement)[0] for placement in specs.placements) if r]
     for placement in resolved:
         problems += check_compute_class(placement, facts) + check_engine_version(placement, facts)
+        problems += _check_constraint_gates(placement, facts)
         api = apis.get(placement.on.stack.value.identity)
         problems += check_first_available(placement, api.minor, facts) if api else []
     if not any(problem.code == "cel-invalid" for problem in problems):
@@ -132,6 +134,7 @@ def build_closure(
         problems += check_envelope(resolved.envelope)
         problems += check_engine(resolved.envelope, facts) + check_engine_version(resolved, facts)
         problems += check_files(resolved.envelope, files) + check_compute_class(resolved, facts)
+        problems += _check_constraint_gates(resolved, facts)
         problems += check_first_available(resolved, api.minor, facts) if api else []
         if not any(problem.code == "cel-invalid" for problem in problems):
             problems += check_modes(resolved, facts)
@@ -141,14 +144,23 @@ def build_closure(
 
 
 def _check_gates(pool: Spec[Pool], stack: Spec[Stack], facts: Facts, *, only: str | None = None) -> list[Finding]:
-    """Rules of lane and gates, where anything is said about gates: their facts take a while to read."""
+    """Rules of lane and gates, where anything rests on a gate: the facts of gates take a while to read."""
     classes, drivers = pool.value.spec.device_classes, stack.value.spec.dra_drivers
-    said = [*(device_class.features for device_class in classes), *(driver.feature_gates for driver in drivers)]
-    if not any((stack.value.spec.kubernetes.feature_gates, *said)):
+    said = [driver.feature_gates for driver in drivers]
+    needs = [list_class_needs(one, facts) for one in classes if only in (None, one.name)]
+    if not any((stack.value.spec.kubernetes.feature_gates, *said, *needs)):
         return []
-    from poolwright.catalog.gates import check_pool_gates
+    from poolwright.catalog.pool_gates import check_pool_gates
 
     return check_pool_gates(pool, stack, facts, only=only)
+
+
+def _check_constraint_gates(resolved: ResolvedPlacement, facts: Facts) -> list[Finding]:
+    if not resolved.envelope.value.spec.claim.constraints:
+        return []
+    from poolwright.catalog.pool_gates import check_claim_needs
+
+    return check_claim_needs(resolved, facts)
 
 
 def _check_class_gates(specs: Specs, pool: Spec[Pool], apis: Mapping[str, ClusterApi], facts: Facts) -> list[Finding]:

@@ -223,7 +223,10 @@ CODES: Final[dict[str, str]] = {
     "gate-kubernetes": (
         "A gate of the driver is on that needs a gate of Kubernetes, or a later release, than the stack has."
     ),
-    "gate-off": ("A class needs a gate of its driver that the stack doesn't have on: it would match nothing."),
+    "gate-off": (
+        "A class needs a gate of its driver that the stack doesn't have on: it would match nothing. It says so "
+        "(`features`), or asks for what only the gate publishes: shares, GPUs for virtual machines, an attribute."
+    ),
     "gate-unknown": (
         "The release of the driver, or of Kubernetes, has no gate of the name, or refuses it to be set so. The fix "
         "lists the known."
@@ -279,9 +282,34 @@ CODES: Final[dict[str, str]] = {
         "A placement on an experiment pool must say `lane: experiment`, and only such a one may: that workloads run "
         "on alpha features is a choice that shows in a review."
     ),
+    "lane-feature": (
+        "A class of a baseline pool, or a claim placed on it, finds no device unless a gate is on that is alpha, off "
+        "by default, or not known. Whether the stack has it on makes no difference: the baseline holds without it."
+    ),
     "lane-stack": (
         "A gate that is alpha, or off unless somebody turns it on, is on in the stack of a cluster with a baseline "
         "pool. A gate is on for the whole cluster: experiments have clusters of their own."
+    ),
+    "ledger-disputed": (
+        "Sources disagree about a feature in use: its stage, its default, or what it excludes. Each is shown with who "
+        "says so; the feature ledger settles it with a fact of its own (`facts`), a source and an owner."
+    ),
+    "ledger-evidence": ("The feature ledger names a file as evidence that isn't in the project."),
+    "ledger-fact": (
+        "A fact in the feature ledger that settles nothing: no source disagrees about the field, or its value isn't of "
+        "the field's type. Where sources agree they speak alone."
+    ),
+    "ledger-incomplete": (
+        "An alpha or beta feature is in use, and its row in the feature ledger is missing, has an empty field, or "
+        "shows no recovery and rollback with the driver that the stack has. An empty field is a decision that nobody "
+        "took: it never stops a sync, and stops a promotion."
+    ),
+    "ledger-unknown": (
+        "The feature ledger has a row for a component that no stack has, or for a gate that the component never had. "
+        "The fix lists the known ones."
+    ),
+    "ledger-unused": (
+        "The feature ledger has a row for a feature that nothing uses, or that is stable by now. It can go."
     ),
     "lock-unreadable": (
         "`poolwright.lock` isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or "

@@ -200,9 +200,17 @@ def _check_names(specs: Specs) -> list[Finding]:
         if cluster.name in RESERVED_CLUSTERS:
             place = specs.project.place("spec", "clusters", index, "name")
             problems.append(_reserved(place, f'a cluster is named "{cluster.name}"', "overlays/base/ holds the bases"))
-    for kind, of_kind in (("stack", specs.stacks), ("pool", specs.pools), ("envelope", specs.envelopes)):
+    for kind, of_kind in _list_kinds(specs):
         problems += _repeated_specs(kind, [(spec.value.identity, spec) for spec in of_kind])
     return problems
+
+
+def _list_kinds(specs: Specs) -> Iterator[tuple[str, Sequence[Spec[SpecModel]]]]:
+    """Specs whose names are unique in the project, by what a kind is called."""
+    yield "stack", specs.stacks
+    yield "pool", specs.pools
+    yield "envelope", specs.envelopes
+    yield "feature ledger", specs.ledgers
 
 
 def _check_units(specs: Specs) -> list[Finding]:

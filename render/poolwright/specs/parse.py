@@ -15,6 +15,7 @@ import msgspec
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.envelope import Envelope
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.ledger import FeatureLedger
 from poolwright.specs.model import API_VERSION, SpecModel, decode_custom
 from poolwright.specs.place import Place
 from poolwright.specs.placement import Placement
@@ -30,6 +31,7 @@ _MODELS: Final[dict[str, type[SpecModel]]] = {
     "Pool": Pool,
     "Envelope": Envelope,
     "Placement": Placement,
+    "FeatureLedger": FeatureLedger,
 }
 
 K = TypeVar("K", bound=SpecModel, covariant=True)
@@ -59,6 +61,7 @@ class Specs:
     pools: tuple[Spec[Pool], ...]
     envelopes: tuple[Spec[Envelope], ...]
     placements: tuple[Spec[Placement], ...]
+    ledgers: tuple[Spec[FeatureLedger], ...] = ()
 
     # What was looked up before, found by kind and name. A value made from another by `replace` has none of it.
     _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -135,6 +138,7 @@ def gather_specs(specs: Iterable[Spec[SpecModel]]) -> Specs:
         pools=_of_kind(gathered, Pool),
         envelopes=_of_kind(gathered, Envelope),
         placements=_of_kind(gathered, Placement),
+        ledgers=_of_kind(gathered, FeatureLedger),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from poolwright.specs.envelope import Envelope
+from poolwright.specs.ledger import FeatureLedger
 from poolwright.specs.lock import Lock
 from poolwright.specs.model import CUSTOM_FORMATS, Model
 from poolwright.specs.place import FieldPath
@@ -24,6 +25,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "Pool": Pool,
     "Envelope": Envelope,
     "Placement": Placement,
+    "FeatureLedger": FeatureLedger,
     "Lock": Lock,
 }
 
