@@ -23,6 +23,7 @@ from poolwright.specs.shape import check_shape
 ROUNDS = 400  # of one to three edits, for each kind
 VALID = (
     *(d for file, text in list_specs(large_fleet()).items() for d in parse_documents(text, file)),
+    *parse_documents((FLEET / "specs/ledger.yaml").read_bytes(), "specs/ledger.yaml"),
     *parse_documents((FLEET / LOCK_FILE).read_bytes(), LOCK_FILE),
 )
 
