@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := render overlays pipelines tests benchmarks docs
+SOURCES := render overlays releases pipelines tests benchmarks docs
 DEMO := build/demo
 # The one that comes with the `kustomize` extra, whatever else is on PATH.
 POOLWRIGHT_KUSTOMIZE ?= $(abspath $(BIN)/kubectl)

@@ -10,7 +10,7 @@ import pytest
 
 from fleet import ROOT
 
-SOURCE_ROOTS = ("render", "overlays", "pipelines")
+SOURCE_ROOTS = ("render", "overlays", "releases", "pipelines")
 # Each room and what it may import beside itself. The root of the package is nobody's.
 ROOMS: dict[str, tuple[str, ...]] = {
     "specs": (),
@@ -22,17 +22,19 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "rules": ("specs", "catalog", "objects"),
     "trees": ("specs", "catalog", "objects", "rules"),
     "templates": ("specs", "catalog", "objects", "rules", "trees"),
+    "snapshots": ("specs", "catalog", "allocation"),
     "files": ("specs", "catalog", "trees"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("files", "kustomize", "sandbox"),
+        *("snapshots", "files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
+    "snapshots": "releases",
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

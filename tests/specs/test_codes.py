@@ -13,7 +13,9 @@ import yaml
 from fleet import ROOT
 from poolwright.specs.codes import CODES
 
-SOURCES = [path for folder in ("render", "overlays", "pipelines") for path in sorted((ROOT / folder).rglob("*.py"))]
+SOURCES = [
+    path for folder in ("render", "overlays", "releases", "pipelines") for path in sorted((ROOT / folder).rglob("*.py"))
+]
 PURE = [path for path in SOURCES if "pipelines" not in path.relative_to(ROOT).parts]
 CASES = [path for path in sorted((ROOT / "tests").rglob("*")) if path.suffix in (".py", ".txt", ".yaml")]
 

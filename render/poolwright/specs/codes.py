@@ -439,6 +439,10 @@ CODES: Final[dict[str, str]] = {
         "An envelope promises latencies of a custom engine. Which series such an engine reports them in isn't known, "
         "so the promise would have no alert."
     ),
+    "snapshot-unreadable": (
+        "A snapshot isn't in its one form, or holds what none may: Secrets, managedFields, literal values of "
+        "environment variables. It is never edited; capture the cluster again."
+    ),
     "startup-probe-missing": (
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "
         "for ever before it has loaded."
