@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import yaml
 
-from fleet import list_specs
+from fleet import list_rehearsals, list_specs, read_fleet
 from fleet_variants import large_fleet
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.finding import SpecError
@@ -20,7 +20,8 @@ from poolwright.specs.schema import KINDS
 from poolwright.specs.shape import check_shape
 
 ROUNDS = 400  # of one to three edits, for each kind
-VALID = tuple(d for file, text in list_specs(large_fleet()).items() for d in parse_documents(text, file))
+FILES = list_specs(large_fleet()) | list_rehearsals(read_fleet())
+VALID = tuple(d for file, text in FILES.items() for d in parse_documents(text, file))
 
 # What people and their tools put in place of a value, and numbers at the borders of what is read.
 OTHER_VALUES = (

@@ -409,6 +409,9 @@ CODES: Final[dict[str, str]] = {
         "An envelope is to recover faster than its replicas may take to start, and has no spare replica that serves "
         "meanwhile."
     ),
+    "rehearsal-file": (
+        "A file under rehearsals/ isn't one Rehearsal. Records are added as files of their own and never edited."
+    ),
     "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (
         "A request asks for one thing, or for the first of several that is available; not both, nor neither."
