@@ -33,7 +33,8 @@ def run_check(project: str, report: ReportFormat) -> int:
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        findings = sort_findings([*devices, *warnings, *prices, *_check_customs(loaded)])
+        rehearsals = _check_rehearsals(loaded, inventories) if is_sound else ()
+        findings = sort_findings([*devices, *warnings, *prices, *rehearsals, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -62,6 +63,13 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
         found += check_prices(priced.prices, priced.room)
         found += check_crowding(priced, list(list_tolerances(specs, cluster.name)))
     return found
+
+
+def _check_rehearsals(loaded: LoadedProject, inventories: Mapping[str, Inventory]) -> tuple[Finding, ...]:
+    """What isn't rehearsed of the combinations in use; it stops promotion, and nothing here."""
+    from poolwright.cli.matrix import check_rehearsals  # here: it reads what only some projects have
+
+    return check_rehearsals(loaded, inventories)
 
 
 def _check_customs(project: LoadedProject) -> list[Finding]:

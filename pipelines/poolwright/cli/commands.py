@@ -328,8 +328,8 @@ def price(subject: str, **options: Any) -> int:
     "kind",
     type=click.Choice(
         (
-            *("all", "Project", "Stack", "Pool", "Envelope", "Placement"),
-            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList"),
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "Rehearsal"),
+            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "RehearsalMatrix", "Snapshot"),
         )
     ),
 )

@@ -288,6 +288,10 @@ CODES: Final[dict[str, str]] = {
         "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
         "never made up."
     ),
+    "matrix-unresolved": (
+        "A combination that is in use isn't one exact combination: a version is a range that nothing pins, or hardware "
+        "that no facts know. No rehearsal can be equal to it, so it isn't promoted."
+    ),
     "model-unreadable": (
         "A model's config.json, or its measured profile, isn't what it must be, so that nothing can be priced by it."
     ),
@@ -409,8 +413,24 @@ CODES: Final[dict[str, str]] = {
         "An envelope is to recover faster than its replicas may take to start, and has no spare replica that serves "
         "meanwhile."
     ),
+    "rehearsal-claims": (
+        "A claim in a rehearsal's snapshot has devices that the allocator of its Kubernetes can't give it: taken "
+        "twice, not published, or not matched."
+    ),
     "rehearsal-file": (
         "A file under rehearsals/ isn't one Rehearsal. Records are added as files of their own and never edited."
+    ),
+    "rehearsal-missing": (
+        "A combination that is in use has no record of a step (install, upgrade, rollback, recovery). It is rendered "
+        "and not promoted; `poolwright pin --matrix` lists what is owed."
+    ),
+    "rehearsal-refused": (
+        "A record that proves nothing: nodes were changed by hand, it is of a day to come, made up, without the other "
+        "end of an upgrade or rollback, or its snapshots aren't those that it names."
+    ),
+    "rehearsal-stale": (
+        "A combination that is in use has records of a step, and each differs from it in the fields that are said. A "
+        "record proves what it was carried out on, so the step is owed again."
     ),
     "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (
