@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from random import Random
 from typing import Any
 
 import jsonschema_rs
@@ -11,14 +12,17 @@ import pytest
 import yaml
 from captured import FILE, HEADER, HEADER_LINE, capture, read
 
+from fleet import FACTS
 from given_cluster import Json, as_file, build, claim, device_class, gpu, node, slice_of
 from poolwright.snapshots.build_snapshot import build_snapshot
 from poolwright.snapshots.cleanse import LAST_APPLIED
+from poolwright.snapshots.cluster import find_features
 from poolwright.snapshots.parse_snapshot import parse_snapshot
 from poolwright.snapshots.schema import snapshot_schema
 from poolwright.snapshots.snapshot import MAX_BYTES, Snapshot, render_snapshot
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError, render_text
+from poolwright.specs.version import parse_version
 
 OBJECTS: tuple[Json, ...] = (
     claim("b"),
@@ -279,3 +283,31 @@ def test_what_no_snapshot_can_be_made_of(name: str) -> None:
     with pytest.raises(SpecError) as caught:
         build_snapshot(HEADER, parse_documents(as_file(objects), "capture"))
     assert [(finding.what, finding.code) for finding in caught.value.findings] == [(said, "snapshot-unreadable")]
+
+
+@pytest.mark.parametrize("suffix", ["-gke.100", "+k3s1", "-rc.1", "-" + "a" * 91, ""])
+def test_a_version_that_the_schema_takes_is_read_as_one(suffix: str) -> None:
+    data = HEAD.replace(b"v1.36.2", f"v1.36.2{suffix}".encode())
+    assert parse_version(parse_snapshot(data, FILE).header.kubernetes_version).minor == "1.36"
+
+
+EDITS = (b"", b"a", b'"', b"}", b"\n", b"0", b"\xc3", b"{")
+
+
+def test_edited_bytes_are_a_snapshot_or_refused() -> None:
+    """Whatever is done to one: it is read as it stands, or what is said are findings."""
+    data, random = render_snapshot(capture(OBJECTS)), Random("edited snapshots")
+    codes, read = set(), 0
+    for _ in range(2000):
+        edited = bytearray(data)
+        for _ in range(random.choice((1, 1, 2, 5))):
+            at = random.randrange(len(edited))
+            edited[at : at + random.choice((0, 1, 1, 9))] = random.choice(EDITS)
+        try:
+            snapshot = parse_snapshot(bytes(edited), FILE)
+        except SpecError as error:
+            codes |= {finding.code for finding in error.findings}
+            continue
+        read += render_snapshot(snapshot) == edited and bool(find_features(snapshot, {}, FACTS))
+    assert codes == {"snapshot-unreadable"}
+    assert 20 < read < 1000

@@ -9,7 +9,7 @@ from poolwright.specs.model import API_VERSION
 from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_object
 
 TIME: Final = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
-_VERSION: Final = r"^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+_-]+)?$"
+_VERSION: Final = r"^v?[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}([-+][0-9A-Za-z][0-9A-Za-z.+_-]{0,90})?$"  # a Version reads it
 
 
 def snapshot_schema() -> SchemaPart:
