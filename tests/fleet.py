@@ -91,6 +91,11 @@ def list_specs(files: Files) -> dict[str, bytes]:
     return {path: data for path, data in files.items() if is_spec(path)}
 
 
+def list_rehearsals(files: Files) -> dict[str, bytes]:
+    """The files that hold records."""
+    return {path: data for path, data in files.items() if path.startswith("rehearsals/") and path.endswith(".yaml")}
+
+
 def load_closures(files: Files) -> tuple[Closure, ...]:
     """Every closure of the project, as `check` and `render` load it."""
     return _complete(build_closures(parse_specs(list_specs(files)), files, FACTS), files)

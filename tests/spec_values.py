@@ -18,6 +18,7 @@ OTHER_VALUES: Final[dict[str, tuple[str, ...]]] = {
     "Project.spec.clusters.gateway.name": _NAME,
     "Project.spec.clusters.gateway.namespace": _NAME,
     "Project.spec.clusters.delivery": ("committed",),
+    "Project.spec.syntheticRehearsals": ("refused",),
     "Stack.metadata.name": _NAME,
     "Stack.spec.kubernetes.version": ("1.37.x", "1.36.1", "1.99.x"),
     "Stack.spec.gpuOperator.version": ("26.3.0", "25.10.1"),

@@ -23,18 +23,20 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "trees": ("specs", "catalog", "objects", "rules"),
     "templates": ("specs", "catalog", "objects", "rules", "trees"),
     "pins": ("specs", "catalog", "admission"),
+    "snapshots": ("specs", "catalog", "allocation"),
+    "matrix": ("specs", "catalog", "allocation", "plan", "snapshots"),
     "files": ("specs", "catalog", "trees"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "files", "kustomize", "sandbox"),
+        *("pins", "snapshots", "matrix", "files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins",), "releases"),
+    **dict.fromkeys(("pins", "snapshots", "matrix"), "releases"),
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

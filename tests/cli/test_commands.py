@@ -16,7 +16,7 @@ import pytest
 from fleet import FLEET, ROOT, copy_fleet
 from folders import read_files
 from poolwright.cli.commands import cli
-from poolwright.cli.schema import ALLOCATIONS, FINDINGS, PINS, PLAN, PRICES, REPLAY
+from poolwright.cli.schema import REPORTS
 from poolwright.files.starter import read_starter
 from poolwright.specs.schema import KINDS, build_schema
 from real_kustomize import build_for_real
@@ -58,10 +58,10 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("check", "--format", "xml"): "Invalid value for '--format': 'xml' is not one of 'text', 'json', 'markdown', "
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
-    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Lock|FindingList|"
-    "AllocationList|FitPlan|FitReplay|PriceList|PinReport}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', "
-    "'Envelope', 'Placement', 'FeatureLedger', 'Lock', 'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', "
-    "'PriceList', 'PinReport'.",
+    ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
+    "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot}': 'Nope' is not one of "
+    "'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', 'FindingList', "
+    "'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",
@@ -77,8 +77,6 @@ def test_wrong_use_is_no_answer(arguments: tuple[str, ...]) -> None:
 
 
 # --- version and schema ---
-
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS)
 
 
 def test_version() -> None:

@@ -32,7 +32,7 @@ def install(folder: Path) -> Installed:
     """An environment of its own with the sources of this checkout in it, and the command as pip writes it."""
     venv.create(folder, with_pip=False, symlinks=True)
     packages = next((folder / "lib").glob("python*/site-packages"))
-    roots = [ROOT / name for name in ("render", "overlays", "pipelines")]
+    roots = [ROOT / name for name in ("render", "overlays", "releases", "pipelines")]
     # What a .pth file adds has none of its own .pth files read: no other checkout comes in that way.
     lines = [*map(str, roots), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     (packages / "poolwright.pth").write_text("".join(f"{line}\n" for line in lines))

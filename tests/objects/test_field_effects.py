@@ -53,6 +53,7 @@ WITHOUT: dict[str, str] = {
         "verdicts go by it, and no rendered byte: tests/plan/test_promises_output.py",
     ),
     "FeatureLedger.metadata.name": "its features are found by component and gate, in whichever ledger they stand",
+    "Project.spec.syntheticRehearsals": "it decides which records count: tests/matrix/test_matrix_command.py",
     "Pool.spec.plannedNodes.companions.attributes.rdma": "the example's class finds what it wants on a captured node",
 }
 

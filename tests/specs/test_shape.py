@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import yaml
 
-from fleet import FLEET, list_specs
+from fleet import FLEET, list_rehearsals, list_specs, read_fleet
 from fleet_variants import large_fleet
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.finding import SpecError
@@ -21,8 +21,9 @@ from poolwright.specs.schema import KINDS
 from poolwright.specs.shape import check_shape
 
 ROUNDS = 400  # of one to three edits, for each kind
+FILES = list_specs(large_fleet()) | list_rehearsals(read_fleet())
 VALID = (
-    *(d for file, text in list_specs(large_fleet()).items() for d in parse_documents(text, file)),
+    *(d for file, text in FILES.items() for d in parse_documents(text, file)),
     *parse_documents((FLEET / "specs/ledger.yaml").read_bytes(), "specs/ledger.yaml"),
     *parse_documents((FLEET / LOCK_FILE).read_bytes(), LOCK_FILE),
 )

@@ -35,8 +35,8 @@ def run_check(project: str, report: ReportFormat) -> int:
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        ledger = check_ledger(loaded.specs, loaded.facts, existing=find_files(loaded.root, list_evidence(loaded.specs)))
-        findings = sort_findings([*devices, *warnings, *ledger, *prices, *_check_customs(loaded)])
+        owed = _check_owed(loaded, inventories, is_sound=is_sound)
+        findings = sort_findings([*devices, *warnings, *prices, *owed, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -65,6 +65,16 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
         found += check_prices(priced.prices, priced.room)
         found += check_crowding(priced, list(list_tolerances(specs, cluster.name)))
     return found
+
+
+def _check_owed(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
+    """What people owe: decisions about features, and rehearsals. It stops promotions, and nothing here."""
+    from poolwright.cli.matrix import check_rehearsals, list_drills, read_records  # here: most commands read no record
+
+    existing = find_files(loaded.root, list_evidence(loaded.specs))
+    drills = list_drills(read_records(loaded.root))
+    found = check_ledger(loaded.specs, loaded.facts, existing=existing, records=drills)
+    return [*found, *(check_rehearsals(loaded, inventories) if is_sound else ())]
 
 
 def _check_customs(project: LoadedProject) -> list[Finding]:

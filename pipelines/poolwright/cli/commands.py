@@ -337,8 +337,9 @@ def price(subject: str, **options: Any) -> int:
     "kind",
     type=click.Choice(
         (
-            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Lock"),
-            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport"),
+            *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
+            *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
+            "Snapshot",
         )
     ),
 )
@@ -371,14 +372,24 @@ def schema(kind: str, out: str | None) -> int:
     show_default=True,
     help="How it is printed.",
 )
-def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any) -> int:
+@click.option("--matrix", is_flag=True, help="Print the combinations in use, and which rehearsals are owed, instead.")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="With --matrix: the day that records are judged on; default: today in UTC.",
+)
+def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any, matrix: bool, as_of: Any) -> int:
     """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
 
     What the lock says is kept while the specs hold it. Nothing is asked of any network.
     """
     from poolwright.cli.pin import PinOptions, run_pin
 
-    return run_pin(PinOptions(project=project, check=only_check, upgrades=upgrades, form=form))
+    if as_of is not None and not matrix:
+        raise click.UsageError("--as-of goes with --matrix")
+    options = PinOptions(project=project, check=only_check, upgrades=upgrades, form=form, matrix=matrix)
+    return run_pin(options, as_of.date() if as_of else None)
 
 
 @cli.command(cls=_Command, example="poolwright explain Envelope.spec.load.contextTokens")

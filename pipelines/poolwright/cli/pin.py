@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,10 +13,14 @@ from poolwright.catalog.compatibility import Answer, judge_stack
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.locked import apply_lock, pin_stack
 from poolwright.catalog.units import build_closures
+from poolwright.cli.load import load_project, read_inventories
+from poolwright.cli.matrix import list_rehearsed, load_matrix, read_records
 from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
 from poolwright.files.lock_file import write_lock
 from poolwright.files.project import find_project, read_lock_file, read_named_files, read_specs
+from poolwright.matrix.matrix_json import render_matrix_json
+from poolwright.matrix.matrix_text import render_matrix_text
 from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
 from poolwright.pins.changes import Change, list_changes
 from poolwright.pins.report import render_answers, render_changes, render_report_json
@@ -32,11 +37,13 @@ class PinOptions:
     check: bool = False
     upgrades: Sequence[str] = ()
     form: Literal["text", "json"] = "text"
+    matrix: bool = False  # say what is owed in rehearsals too
 
 
-def run_pin(options: PinOptions) -> int:
+def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     """Write the lock, or with `check` say what it would change; 0: it is, or was, as it should be, 1: it isn't.
 
+    as_of:  the day that records are judged on; None: today in UTC.
     Raises: SpecError if the project can't be read, or a version isn't known.
     """
     root = find_project(options.project)
@@ -48,7 +55,8 @@ def run_pin(options: PinOptions) -> int:
         known = ", ".join(list_upgradable(specs))
         say(f"poolwright pin: nothing is called {escape_controls(unknown[0])}; known: {known}\n", error=True)
         return 2
-    request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades))
+    rehearsed = list_rehearsed(specs, read_records(root))
+    request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades), rehearsed=rehearsed)
     stacks = resolve_stacks(specs, request)
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
@@ -56,8 +64,22 @@ def run_pin(options: PinOptions) -> int:
     written = not options.check and not is_same
     if written:
         write_lock(root, render_lock(lock))
-    _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
+    if options.matrix:
+        _report_matrix(root, options, lock, as_of or dt.datetime.now(dt.UTC).date())
+    else:
+        _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
     return 1 if options.check and not is_same else 0
+
+
+def _report_matrix(root: str, options: PinOptions, lock: Lock, as_of: dt.date) -> None:
+    """What the combinations in use owe, with the versions of this lock."""
+    loaded = load_project(root)
+    matrix = load_matrix(loaded, read_inventories(loaded), lock, as_of=as_of)
+    if options.form == "json":
+        say(render_matrix_json(matrix))
+        return
+    for line in render_matrix_text(matrix):
+        say(line + "\n")
 
 
 def _bound_units(root: str, specs: Specs, stacks: Mapping[str, StackLock], request: PinRequest) -> list[UnitClosure]:

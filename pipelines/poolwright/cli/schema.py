@@ -15,6 +15,9 @@ PLAN = "FitPlan"
 REPLAY = "FitReplay"
 PRICES = "PriceList"
 PINS = "PinReport"
+MATRIX = "RehearsalMatrix"
+SNAPSHOT = "Snapshot"
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -23,7 +26,7 @@ def run_schema(kind: str, out: str | None) -> int:
         say(_render(_schema(kind)))
         return 0
     os.makedirs(out, exist_ok=True)  # noqa: PTH103
-    for name in (*KINDS, FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS) if kind == "all" else (kind,):
+    for name in (*KINDS, *REPORTS) if kind == "all" else (kind,):
         path = os.path.join(out, f"{name.lower()}.json")  # noqa: PTH118
         write_file(path, _render(_schema(name)).encode())
         tell(path)
@@ -51,6 +54,14 @@ def _schema(kind: str) -> Schema:
         from poolwright.pins.report import pin_schema
 
         return pin_schema()
+    if kind == MATRIX:
+        from poolwright.matrix.matrix_schema import matrix_schema
+
+        return matrix_schema()
+    if kind == SNAPSHOT:
+        from poolwright.snapshots.schema import snapshot_schema
+
+        return snapshot_schema()
     return finding_list_schema() if kind == FINDINGS else build_schema(kind)
 
 

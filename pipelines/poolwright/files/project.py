@@ -17,14 +17,16 @@ from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 
 SPEC_FOLDER: Final = "specs"
-MAX_SPEC_ENTRIES: Final = 50_000  # files and folders below specs/, whatever their names
-MAX_SPEC_DEPTH: Final = 64  # folders in one another below specs/
+REHEARSAL_FOLDER: Final = "rehearsals"
+MAX_SPEC_ENTRIES: Final = 50_000  # files and folders below specs/ or rehearsals/, whatever their names
+MAX_SPEC_DEPTH: Final = 64  # folders in one another below these
 MAX_SPEC_VALUES: Final = 100_000  # of a file, counted as `check_values` does
 MAX_SPECS_BYTES: Final = 128 << 20  # all spec files together
 MAX_NAMED_BYTES: Final = 16 << 20  # a file that a spec names
 MAX_ALL_NAMED_BYTES: Final = 64 << 20  # all of them together
 MAX_LOCK_BYTES: Final = 16 << 20
 MAX_INVENTORY_BYTES: Final = 64 << 20
+MAX_EVIDENCE_BYTES: Final = 64 << 20  # a snapshot of a cluster
 MAX_INVENTORY_VALUES: Final = 1 << 20  # lines and separators; 10,000 devices take some half a million
 _RULE: Final = "poolwright project layout"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -61,9 +63,19 @@ def read_specs(root: str) -> dict[str, bytes]:
     Raises: SpecError if a file or folder can't be read, is a link or neither of the two, or if there is too much.
     """
     problems: list[Finding] = []
+    return _read_yaml(root, (PROJECT_FILE, *sorted(_list_yaml(root, SPEC_FOLDER, problems))), SPEC_FOLDER, problems)
+
+
+def read_rehearsals(root: str) -> dict[str, bytes]:
+    """All .yaml and .yml files below rehearsals/, as read_specs reads those below specs/; none: there is no folder."""
+    problems: list[Finding] = []
+    return _read_yaml(root, sorted(_list_yaml(root, REHEARSAL_FOLDER, problems)), REHEARSAL_FOLDER, problems)
+
+
+def _read_yaml(root: str, paths: Iterable[str], top: str, problems: list[Finding]) -> dict[str, bytes]:
+    """The files at these paths, whose order keeps those of a folder together."""
     files: dict[str, bytes] = {}
     left = MAX_SPECS_BYTES
-    paths = (PROJECT_FILE, *sorted(_list_yaml(root, problems)))
     for folder, within in groupby(paths, lambda path: path.rpartition("/")[0]):
         try:
             at = _open_below(root, folder, _FOLDER)  # once for all its files: opening it takes longer than reading one
@@ -76,7 +88,7 @@ def read_specs(root: str) -> dict[str, bytes]:
                 left -= len(files[path])
                 if left < 0:
                     what = f"the spec files have more than {MAX_SPECS_BYTES:,} bytes together"
-                    raise SpecError([*problems, _too_large(what)])
+                    raise SpecError([*problems, _too_large(what, top)])
         finally:
             os.close(at)
     if problems:
@@ -137,7 +149,8 @@ def read_named_files(root: str, paths: Iterable[str], *, max_bytes: int = MAX_NA
             files[path] = _read(root, path, max_bytes)
             left -= len(files[path])
             if left < 0:
-                raise SpecError([_too_large(f"the files that specs name have more than {MAX_ALL_NAMED_BYTES:,} bytes")])
+                what = f"the files that specs name have more than {MAX_ALL_NAMED_BYTES:,} bytes"
+                raise SpecError([_too_large(what, SPEC_FOLDER)])
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -228,18 +241,18 @@ def _is_link(name: str, folder: int) -> bool:
         return False
 
 
-def _list_yaml(root: str, problems: list[Finding]) -> list[str]:
-    """Paths of the YAML files below specs/, in no order; what can't be listed is added to the problems.
+def _list_yaml(root: str, top: str, problems: list[Finding]) -> list[str]:
+    """Paths of the YAML files below one of its folders, in no order; what can't be listed is added to the problems.
 
     Raises: SpecError if there is too much to list.
     """
     found: list[str] = []
-    pending, count = [SPEC_FOLDER], 0
+    pending, count = [top], 0
     while pending:
         below = pending.pop()
         if below.count("/") > MAX_SPEC_DEPTH:
-            what = f"{SPEC_FOLDER}/ holds more than {MAX_SPEC_DEPTH} folders in one another"
-            raise SpecError([*problems, _too_large(what)])
+            what = f"{top}/ holds more than {MAX_SPEC_DEPTH} folders in one another"
+            raise SpecError([*problems, _too_large(what, top)])
         try:
             folder = _open_below(root, below, _FOLDER)
         except FileNotFoundError:
@@ -252,8 +265,8 @@ def _list_yaml(root: str, problems: list[Finding]) -> list[str]:
                 for entry in entries:
                     count += 1
                     if count > MAX_SPEC_ENTRIES:
-                        what = f"{SPEC_FOLDER}/ holds more than {MAX_SPEC_ENTRIES:,} files and folders"
-                        raise SpecError([*problems, _too_large(what)])
+                        what = f"{top}/ holds more than {MAX_SPEC_ENTRIES:,} files and folders"
+                        raise SpecError([*problems, _too_large(what, top)])
                     _sort_entry(entry, below, found, pending, problems)
         except OSError as error:
             problems.append(_unreadable(below, _reason(error, below)))
@@ -300,15 +313,15 @@ def _unreadable(path: str, reason: str) -> Finding:
     )
 
 
-def _too_large(what: str) -> Finding:
+def _too_large(what: str, top: str) -> Finding:
     return Finding(
         code="project-too-large",
         severity="error",
-        place=Place(SPEC_FOLDER),
+        place=Place(top),
         what=what,
         why="what is read is bounded, so that no repository can exhaust memory or time",
         rule=_RULE,
-        fix=f"keep what isn't a spec outside {SPEC_FOLDER}/, or split the project",
+        fix=f"keep what isn't a spec outside {top}/, or split the project",
     )
 
 

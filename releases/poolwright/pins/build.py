@@ -11,7 +11,7 @@ import msgspec
 from poolwright.catalog.closure import UnitClosure
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.rules import check_kubernetes
-from poolwright.pins.resolve import COMPONENTS, Known, resolve_stack
+from poolwright.pins.resolve import COMPONENTS, Known, Rehearsed, resolve_stack
 from poolwright.specs.digest import digest_value
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.lock import (
@@ -37,7 +37,7 @@ class PinRequest:
     facts: Facts
     previous: Lock | None = None
     upgraded: Collection[str] = ()  # names in COMPONENTS, of drivers, PRICING or BOUNDS
-    rehearsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by stack: versions of Kubernetes
+    rehearsed: Mapping[str, Rehearsed] = field(default_factory=dict)  # by stack
     digests: Mapping[str, str] = field(default_factory=dict)  # by reference, from registries
 
 
@@ -75,7 +75,7 @@ def _resolve(stack: Spec[Stack], request: PinRequest) -> StackLock:
         facts=request.facts,
         previous=previous.stacks.get(name) if previous else None,
         upgraded=request.upgraded,
-        rehearsed=request.rehearsed.get(name, ()),
+        rehearsed=request.rehearsed.get(name, {}),
         digests=request.digests,
     )
     return resolve_stack(stack, served.resource_api, known)

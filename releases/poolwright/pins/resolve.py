@@ -18,6 +18,7 @@ from poolwright.pins.choose import Candidate, Unresolved, choose
 from poolwright.pins.images import choose_images
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.lock import ChartChoice, Choice, StackLock
+from poolwright.specs.model import VersionRangeText
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import FieldPath
 from poolwright.specs.stack import (
@@ -38,6 +39,10 @@ _RULE: Final = "poolwright.dev/v1alpha1"
 _Part = Kubernetes | GpuOperator | GpuDriver | ContainerRuntime | ContainerToolkit | DraDriver
 
 
+# Exact versions that rehearsals name, of components whose releases are many: kubernetes and containerRuntime.
+Rehearsed = Mapping[str, Sequence[str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """What a stack is resolved with."""
@@ -45,7 +50,7 @@ class Known:
     facts: Facts
     previous: StackLock | None = None  # what the lock says so far: kept, as long as it is in the stack's ranges
     upgraded: Collection[str] = ()  # of COMPONENTS, or a driver's name: those that may move
-    rehearsed: Sequence[str] = ()  # exact versions of Kubernetes that rehearsals of the stack name
+    rehearsed: Rehearsed = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)  # of images and charts by reference, from registries
 
 
@@ -121,17 +126,21 @@ class _Resolver:
         return self._refuse(("draDrivers", index, "version"), driver.name, found)
 
     def _list_kubernetes(self) -> list[Candidate]:
-        rehearsed = [
-            Candidate(version=one, said="that is rehearsed", source="rehearsals/") for one in self._known.rehearsed
-        ]
-        wanted = self._spec.kubernetes.version.range
-        if any(wanted.contains(parse_version(one.version)) for one in rehearsed):
-            return rehearsed
-        return self._list_releases("kubernetes")
+        return self._prefer_rehearsed("kubernetes", self._spec.kubernetes.version, "kubernetes")
 
     def _list_runtimes(self) -> list[Candidate]:
         runtime = self._spec.container_runtime
-        return self._list_releases(runtime.name) if runtime else []
+        return self._prefer_rehearsed("containerRuntime", runtime.version, runtime.name) if runtime else []
+
+    def _prefer_rehearsed(self, component: str, text: VersionRangeText, release_of: str) -> list[Candidate]:
+        """Versions that somebody rehearsed, if one is in the range; else the releases that are known."""
+        rehearsed = [
+            Candidate(version=one, said="that is rehearsed", source="rehearsals/")
+            for one in self._known.rehearsed.get(component, ())
+        ]
+        if any(text.range.contains(parse_version(one.version)) for one in rehearsed):
+            return rehearsed
+        return self._list_releases(release_of)
 
     def _list_operators(self) -> list[Candidate]:
         return [

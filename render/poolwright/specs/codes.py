@@ -315,6 +315,10 @@ CODES: Final[dict[str, str]] = {
         "`poolwright.lock` isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or "
         "pin again."
     ),
+    "matrix-unresolved": (
+        "A combination that is in use isn't one exact combination: a version is a range that nothing pins, or hardware "
+        "that no facts know. No rehearsal can be equal to it, so it isn't promoted."
+    ),
     "misplaced-kind": ("The Project stands in poolwright.yaml, alone; every other kind below specs/."),
     "missing-field": ("A required field isn't there."),
     "model-unreadable": (
@@ -441,6 +445,25 @@ CODES: Final[dict[str, str]] = {
         "An envelope is to recover faster than its replicas may take to start, and has no spare replica that serves "
         "meanwhile."
     ),
+    "rehearsal-claims": (
+        "A claim in a rehearsal's snapshot has devices that the allocator of its Kubernetes can't give it: taken "
+        "twice, not published, or not matched."
+    ),
+    "rehearsal-file": (
+        "A file under rehearsals/ isn't one Rehearsal. Records are added as files of their own and never edited."
+    ),
+    "rehearsal-missing": (
+        "A combination that is in use has no record of a step (install, upgrade, rollback, recovery). It is rendered "
+        "and not promoted; `poolwright pin --matrix` lists what is owed."
+    ),
+    "rehearsal-refused": (
+        "A record that proves nothing: nodes were changed by hand, it is of a day to come, made up, without the other "
+        "end of an upgrade or rollback, or its snapshots aren't those that it names."
+    ),
+    "rehearsal-stale": (
+        "A combination that is in use has records of a step, and each differs from it in the fields that are said. A "
+        "record proves what it was carried out on, so the step is owed again."
+    ),
     "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (
         "A request asks for one thing, or for the first of several that is available; not both, nor neither."
@@ -470,6 +493,10 @@ CODES: Final[dict[str, str]] = {
     "slo-unmeasured": (
         "An envelope promises latencies of a custom engine. Which series such an engine reports them in isn't known, "
         "so the promise would have no alert."
+    ),
+    "snapshot-unreadable": (
+        "A snapshot isn't in its one form, or holds what none may: Secrets, managedFields, literal values of "
+        "environment variables. It is never edited; capture the cluster again."
     ),
     "startup-probe-missing": (
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -9,10 +10,11 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from poolwright.specs.date import parse_date
 from poolwright.specs.duration import parse_duration, render_duration
 from poolwright.specs.quantity import Quantity, parse_quantity
 from poolwright.specs.scalar import FORMATS, UnitName
-from poolwright.specs.version import VersionRange, parse_version_range
+from poolwright.specs.version import Version, VersionRange, parse_version, parse_version_range
 
 _NOTHING: Final[Mapping[int, object]] = MappingProxyType({})
 API_VERSION: Final = "poolwright.dev/v1alpha1"
@@ -52,12 +54,36 @@ class VersionRangeText(str):
         return parse_version_range(self)
 
 
+class VersionText(str):
+    """One exact version as it is written."""
+
+    __slots__ = ()
+
+    @property
+    def version(self) -> Version:
+        """The value."""
+        return parse_version(self)
+
+
+class DateText(str):
+    """A day, as YYYY-MM-DD: texts sort as days do."""
+
+    __slots__ = ()
+
+    @property
+    def date(self) -> dt.date:
+        """The value."""
+        return parse_date(self)
+
+
 # The types of ours that stand as text in a spec, and the format each one has. They are strings here too, because a
 # spec is compared, digested and printed far more often than its values are computed with.
 CUSTOM_FORMATS: Final[dict[type, str]] = {
     QuantityText: "quantity",
     DurationText: "time-span",
     VersionRangeText: "version-range",
+    VersionText: "version",
+    DateText: "day",
 }
 
 
@@ -94,6 +120,10 @@ def decode_custom(kind: type, value: object) -> object:
         return DurationText(render_duration(parse_duration(value)))
     if kind is VersionRangeText and isinstance(value, str):
         return VersionRangeText(parse_version_range(value).text)
+    if kind is VersionText and isinstance(value, str):
+        return VersionText(parse_version(value).text)
+    if kind is DateText and isinstance(value, str):
+        return DateText(parse_date(value).isoformat())
     raise ValueError(f"must be {FORMATS[CUSTOM_FORMATS[kind]].what}")
 
 

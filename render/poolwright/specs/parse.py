@@ -260,7 +260,9 @@ def _unknown_kind(document: Document, kind: object) -> Finding:
         what=_unreadable("kind", kind, "unknown kind"),
         why="the kind says how a document is read",
         rule=_RULE,
-        fix=hint + f"known kinds: {', '.join(sorted(_MODELS))}; an object of another kind belongs outside specs/",
+        fix="move it to a file of its own under rehearsals/"
+        if kind == "Rehearsal"
+        else hint + f"known kinds: {', '.join(sorted(_MODELS))}; an object of another kind belongs outside specs/",
     )
 
 

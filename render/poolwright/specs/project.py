@@ -101,6 +101,11 @@ class ProjectSpec(Model, frozen=True, kw_only=True):
     argocd: Annotated[Argocd, Meta(description="Where Argo CD finds this repository.")]
     tiers: Annotated[Tiers, Meta(description="What the tiers promise.")] = Tiers()
     policy: Annotated[Policy, Meta(description="What must be so before anything is merged.")] = Policy()
+
+    synthetic_rehearsals: Annotated[
+        Literal["refused", "accepted"],
+        Meta(description="Whether records with `synthetic: true` prove anything; accepted only in an example."),
+    ] = "refused"
     clusters: Annotated[
         tuple[Cluster, ...], Meta(min_length=1, description="The clusters, keyed by name; order means nothing.")
     ]

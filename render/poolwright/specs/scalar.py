@@ -57,12 +57,17 @@ FORMATS: Final[dict[str, Format]] = {
     "relative-path": Format(
         "a path inside the project, with '/' and without '.', '..' or a leading '/'", "models/a/config.json"
     ),
+    "relative-folder": Format(
+        "a folder inside the project, written as a path, with '/' at its end or without", "evidence/a/"
+    ),
     "image": Format("an image reference REPOSITORY[:TAG][@sha256:DIGEST]", "registry.example.com/serving/vllm:v0.33.0"),
     "one-line": Format("one line of 1 to 253 characters without a space at either end", "team-chat"),
     "quantity": Format("a Kubernetes quantity", "79Gi"),
     # Not "duration": to JSON Schema that is ISO 8601, and editors would refuse ours.
     "time-span": Format("a duration in whole d, h, m, s or ms", "15m"),
     "version-range": Format("a version, MAJOR.MINOR.x, or a comma list of these", "1.36.x"),
+    "version": Format("one version, with all its numbers", "1.36.2"),
+    "day": Format("a date YYYY-MM-DD", "2026-11-30"),
     "cel": Format("a CEL expression of at most 10 KiB", 'device.attributes["gpu.nvidia.com"].type == "gpu"'),
 }
 
@@ -123,6 +128,14 @@ RelativePath = Annotated[
         pattern=_pattern(r"(?!\.{1,2}(/|$))[A-Za-z0-9._+@-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9._+@-]+)*"),
         max_length=253,
         extra_json_schema=_format("relative-path"),
+    ),
+]
+RelativeFolder = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(r"(?!\.{1,2}(/|$))[A-Za-z0-9._+@-]+(/(?!\.{1,2}(/|$))[A-Za-z0-9._+@-]+)*/?"),
+        max_length=253,
+        extra_json_schema=_format("relative-folder"),
     ),
 ]
 ImageReference = Annotated[

@@ -14,6 +14,7 @@ from poolwright.specs.place import FieldPath
 from poolwright.specs.placement import Placement
 from poolwright.specs.pool import Pool
 from poolwright.specs.project import Project
+from poolwright.specs.rehearsal import Rehearsal
 from poolwright.specs.scalar import FORMATS
 from poolwright.specs.stack import Stack
 
@@ -27,6 +28,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "Placement": Placement,
     "FeatureLedger": FeatureLedger,
     "Lock": Lock,
+    "Rehearsal": Rehearsal,
 }
 
 
@@ -76,6 +78,7 @@ def _resolve(schema: Schema, node: Schema) -> Schema:
 _PATTERNS: Final = {
     "quantity": {"pattern": r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+|[numkMGTPE]|[KMGTPE]i)?$"},
     "time-span": {"pattern": "^(?=[0-9])([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"},
+    "day": {"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
 }
 
 

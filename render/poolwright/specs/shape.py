@@ -15,6 +15,7 @@ from typing import Any
 
 import jsonschema_rs
 
+from poolwright.specs.date import parse_date
 from poolwright.specs.document import MAX_PROBLEMS, Document, Plain
 from poolwright.specs.duration import parse_duration
 from poolwright.specs.finding import Finding
@@ -22,13 +23,15 @@ from poolwright.specs.place import FieldPath, Place, render_field
 from poolwright.specs.quantity import parse_quantity
 from poolwright.specs.scalar import FORMATS
 from poolwright.specs.schema import Schema, build_schema, field_schema
-from poolwright.specs.version import parse_version_range
+from poolwright.specs.version import parse_version, parse_version_range
 
 _RULE = "poolwright.dev/v1alpha1"
 _PARSERS: dict[str, Callable[[str], object]] = {
     "quantity": parse_quantity,
     "time-span": parse_duration,
     "version-range": parse_version_range,
+    "version": parse_version,
+    "day": parse_date,
 }
 
 
