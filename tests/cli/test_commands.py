@@ -187,6 +187,15 @@ several pods share a device, and an engine takes its share of all of it  [price-
   at   spec.deviceClassNames[0]
   why  the price of one rank on the smallest device of the class (poolwright.dev/v1alpha1)
   fix  place it on a class whose devices are one pod's alone
+specs/stacks/operator-26-7.yaml:5:9: warning: no rehearsal of the step recovery of \
+matrix[h100-sxm5-80gb/partition/perPod/vllm] of stack "operator-26-7"  [rehearsal-missing]
+  at   matrix[h100-sxm5-80gb/partition/perPod/vllm].recovery
+  why  east/guard-1b7, east/summarise-20b run on it, and whether that works nobody has tried: it is rendered and not \
+promoted (poolwright.dev/v1alpha1)
+  fix  carry it out on kubernetes 1.36.2, gpuOperator 26.7.0, draDrivers.dra-driver-nvidia-gpu 0.5.0, \
+draDrivers.nic-dra-driver 1.4.0, gpuDriver 580.173.02, containerRuntime.containerd 2.2.1, containerToolkit 1.20.0, cdi \
+true, hardware.model h100-sxm5-80gb, hardware.mode partition, claimPattern perPod, servingImage.vllm 0.33.0, and add \
+the record under rehearsals/
 ok: 3 clusters, 2 stacks, 4 pools, 9 envelope versions, 11 placements
 """
 CLOSED = "poolwright: stdout: it is closed\n"

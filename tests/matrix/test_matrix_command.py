@@ -6,20 +6,20 @@ import re
 from pathlib import Path
 
 import pytest
-from matrix_fleet import AS_OF, build_lock, read_whole_fleet
+from matrix_fleet import AS_OF, read_whole_fleet
 
 from fleet import Files, edit
 from folders import write_files
 from poolwright.cli.load import load_project, read_inventories
-from poolwright.cli.matrix import check_rehearsals, load_matrix, read_evidence, read_lock
+from poolwright.cli.matrix import check_rehearsals, load_matrix, read_evidence
 from poolwright.matrix.evidence import say_evidence
 from poolwright.matrix.judge import can_promote
 from poolwright.specs.finding import SpecError
-from poolwright.specs.lock import LOCK_FILE, render_lock
+from poolwright.specs.lock import LOCK_FILE
 from run_poolwright import run
 
-UNPINNED = read_whole_fleet()
-PINNED = {**UNPINNED, LOCK_FILE: render_lock(build_lock())}
+PINNED = read_whole_fleet()
+UNPINNED = {path: data for path, data in PINNED.items() if path != LOCK_FILE}
 RECORD = "rehearsals/26-7/h100-full-perpod-vllm/upgrade.yaml"
 EVIDENCE = "evidence/26-7/h100-full-perpod-vllm/upgrade"
 MISSING = """\
@@ -72,7 +72,7 @@ def test_check(name: str, tmp_path: Path) -> None:
 def test_synthetic_records_count_where_the_project_says_so(tmp_path: Path) -> None:
     files = edit(PINNED, "poolwright.yaml", ("syntheticRehearsals: accepted", "syntheticRehearsals: refused"))
     project = load_project(str(write_files(tmp_path, files)))
-    matrix = load_matrix(project, read_inventories(project), read_lock(project.root), as_of=AS_OF)
+    matrix = load_matrix(project, read_inventories(project), project.lock, as_of=AS_OF)
     assert [can_promote(judged) for judged in matrix.rows] == [False] * 7
     assert {finding.code for finding in check_rehearsals(project, read_inventories(project))} == {
         "rehearsal-missing",
@@ -82,7 +82,7 @@ def test_synthetic_records_count_where_the_project_says_so(tmp_path: Path) -> No
 
 def test_evidence_is_read_from_the_project(tmp_path: Path) -> None:
     project = load_project(str(write_files(tmp_path, PINNED)))
-    matrix = load_matrix(project, read_inventories(project), read_lock(project.root), as_of=AS_OF)
+    matrix = load_matrix(project, read_inventories(project), project.lock, as_of=AS_OF)
     said = {
         step.record.document.file: say_evidence(read_evidence(project, step.record))
         for judged in matrix.rows
@@ -95,7 +95,7 @@ def test_evidence_is_read_from_the_project(tmp_path: Path) -> None:
 
 def test_linked_evidence_is_refused(tmp_path: Path) -> None:
     project = load_project(str(write_files(tmp_path, PINNED)))
-    matrix = load_matrix(project, read_inventories(project), read_lock(project.root), as_of=AS_OF)
+    matrix = load_matrix(project, read_inventories(project), project.lock, as_of=AS_OF)
     record = next(step.record for step in matrix.rows[2].steps if step.step == "upgrade")
     assert record is not None
     (tmp_path / EVIDENCE / "after.jsonl").replace(tmp_path / "elsewhere")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
-from fleet import FLEET, read_fleet
-from folders import write_files
+from fleet import FLEET
+from folders import read_files, write_files
 from poolwright.pins.report import pin_schema
 from poolwright.specs.lock import LOCK_FILE, TOOL_VERSION, parse_lock, render_lock
 from run_poolwright import Ran, run
@@ -20,7 +21,7 @@ STACK = "specs/stacks/operator-26-7.yaml"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_files(tmp_path, read_fleet())
+    write_files(tmp_path, {path: text for path, text in read_files(FLEET).items() if not path.startswith("overlays/")})
     return tmp_path
 
 
@@ -76,8 +77,8 @@ def test_a_stack_that_moves_shows_what_moves(folder: Path) -> None:
 def test_only_what_is_upgraded_moves(folder: Path) -> None:
     lock = read_lock(folder)
     for stack in lock["stacks"].values():
-        stack["kubernetes"] |= {"version": "1.36.2", "reason": "newest then"}
-        stack["containerRuntime"] |= {"version": "2.2.1", "reason": "newest then"}
+        stack["kubernetes"] |= {"version": "1.36.1", "reason": "newest then"}
+        stack["containerRuntime"] |= {"version": "2.2.0", "reason": "newest then"}
     old = json.dumps(lock)
     (folder / LOCK_FILE).write_text(old)
     assert (
@@ -88,7 +89,7 @@ def test_only_what_is_upgraded_moves(folder: Path) -> None:
         "stacks.operator-26-7-shares.kubernetes",
         "stacks.operator-26-7.kubernetes",
     ]
-    assert read_lock(folder)["stacks"]["operator-26-7"]["containerRuntime"]["version"] == "2.2.1"
+    assert read_lock(folder)["stacks"]["operator-26-7"]["containerRuntime"]["version"] == "2.2.0"
     assert pin(folder, "--upgrade", "containerd").code == 2
 
 
@@ -244,3 +245,27 @@ def test_the_release_is_the_packages() -> None:
 
     text = (FLEET.parent.parent / "pyproject.toml").read_text()
     assert tomllib.loads(text)["project"]["version"] == TOOL_VERSION
+
+
+def test_the_newest_that_is_rehearsed_comes_before_the_newest_that_is_known(folder: Path) -> None:
+    (folder / LOCK_FILE).unlink()
+    assert pin(folder).code == 0
+    assert read_lock(folder)["stacks"]["operator-26-7"]["kubernetes"] == {
+        "version": "1.36.2",
+        "reason": "newest of 1.36.x that is rehearsed",
+        "source": "rehearsals/",
+    }
+    (folder / LOCK_FILE).unlink()
+    shutil.rmtree(folder / "rehearsals")
+    assert pin(folder).code == 0
+    assert read_lock(folder)["stacks"]["operator-26-7"]["kubernetes"]["reason"] == "newest of 1.36.x that is known here"
+
+
+def test_the_matrix_says_what_is_owed(folder: Path) -> None:
+    ran = pin(folder, "--check", "--matrix", "--as-of=2026-11-30")
+    assert (ran.code, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-1] == "1 of 28 steps are owed as of 2026-11-30; 27 records, 0 refused"
+    # Before the records were written nothing was proven.
+    early = pin(folder, "--check", "--matrix", "--as-of=2026-01-01").stdout.splitlines()[-1]
+    assert early == "28 of 28 steps are owed as of 2026-01-01; 27 records, 27 refused"
+    assert pin(folder, "--as-of=2026-11-30").code == 2
