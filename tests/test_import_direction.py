@@ -23,6 +23,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "trees": ("specs", "catalog", "objects", "rules"),
     "templates": ("specs", "catalog", "objects", "rules", "trees"),
     "pins": ("specs", "catalog", "admission"),
+    "upgrades": ("specs", "catalog", "plan"),
     "snapshots": ("specs", "catalog", "allocation"),
     "matrix": ("specs", "catalog", "allocation", "plan", "snapshots"),
     "files": ("specs", "catalog", "trees"),
@@ -30,13 +31,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "sandbox": ("specs",),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "snapshots", "matrix", "files", "kustomize", "sandbox"),
+        *("pins", "upgrades", "snapshots", "matrix", "files", "kustomize", "sandbox"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins", "snapshots", "matrix"), "releases"),
+    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix"), "releases"),
     **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

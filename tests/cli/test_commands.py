@@ -59,9 +59,10 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
-    "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot}': 'Nope' is not one of "
-    "'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', 'FindingList', "
-    "'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot'.",
+    "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan}': 'Nope' "
+    "is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', "
+    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot', "
+    "'UpgradePlan'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

@@ -339,7 +339,7 @@ def price(subject: str, **options: Any) -> int:
         (
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
-            "Snapshot",
+            *("Snapshot", "UpgradePlan"),
         )
     ),
 )
@@ -379,7 +379,20 @@ def schema(kind: str, out: str | None) -> int:
     metavar="DATE",
     help="With --matrix: the day that records are judged on; default: today in UTC.",
 )
-def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any, matrix: bool, as_of: Any) -> int:
+@click.option(
+    "--plan", is_flag=True, help="Print the steps from the lock as it is to the new one instead, with claims at risk."
+)
+@click.option("--from", "since", metavar="FILE", help="With --plan: the earlier lock; default: the project's own.")
+def pin(
+    project: str,
+    only_check: bool,
+    upgrades: tuple[str, ...],
+    form: Any,
+    matrix: bool,
+    as_of: Any,
+    plan: bool,
+    since: str | None,
+) -> int:
     """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
 
     What the lock says is kept while the specs hold it. Nothing is asked of any network.
@@ -388,7 +401,13 @@ def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any, ma
 
     if as_of is not None and not matrix:
         raise click.UsageError("--as-of goes with --matrix")
-    options = PinOptions(project=project, check=only_check, upgrades=upgrades, form=form, matrix=matrix)
+    if since is not None and not plan:
+        raise click.UsageError("--from goes with --plan")
+    if plan and matrix:
+        raise click.UsageError("--plan and --matrix are printed one at a time")
+    options = PinOptions(
+        project=project, check=only_check, upgrades=upgrades, form=form, matrix=matrix, plan=plan, since=since
+    )
     return run_pin(options, as_of.date() if as_of else None)
 
 

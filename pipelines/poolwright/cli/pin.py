@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,15 +19,23 @@ from poolwright.cli.matrix import list_rehearsed, load_matrix, read_records
 from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
 from poolwright.files.lock_file import write_lock
-from poolwright.files.project import find_project, read_lock_file, read_named_files, read_specs
+from poolwright.files.project import (
+    MAX_LOCK_BYTES,
+    find_project,
+    read_file,
+    read_lock_file,
+    read_named_files,
+    read_specs,
+)
 from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.matrix.matrix_text import render_matrix_text
 from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
 from poolwright.pins.changes import Change, list_changes
 from poolwright.pins.report import render_answers, render_changes, render_report_json
-from poolwright.specs.finding import escape_controls
-from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, render_lock
+from poolwright.specs.finding import Finding, SpecError, escape_controls
+from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, parse_lock, render_lock
 from poolwright.specs.parse import Specs, parse_specs
+from poolwright.specs.place import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +46,9 @@ class PinOptions:
     check: bool = False
     upgrades: Sequence[str] = ()
     form: Literal["text", "json"] = "text"
-    matrix: bool = False  # say what is owed in rehearsals too
+    matrix: bool = False  # print what is owed in rehearsals instead
+    plan: bool = False  # print the way from the earlier lock to this one instead
+    since: str | None = None  # the file of the earlier lock; None: the project's own
 
 
 def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
@@ -64,11 +75,40 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     written = not options.check and not is_same
     if written:
         write_lock(root, render_lock(lock))
-    if options.matrix:
+    if options.plan:
+        _report_plan(root, options, previous, lock)
+    elif options.matrix:
         _report_matrix(root, options, lock, as_of or dt.datetime.now(dt.UTC).date())
     else:
         _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
     return 1 if options.check and not is_same else 0
+
+
+def _report_plan(root: str, options: PinOptions, previous: Lock | None, lock: Lock) -> None:
+    """The way from the earlier lock: of a project that has none there is none."""
+    from poolwright.cli.upgrade import print_upgrade  # here: it judges verdicts
+
+    before = previous if options.since is None else _read_earlier(options.since)
+    if before is None:
+        raise SpecError([_no_lock()])
+    print_upgrade(root, before, lock, options.form)
+
+
+def _read_earlier(path: str) -> Lock:
+    folder, name = os.path.split(path)
+    return parse_lock(read_file(folder or ".", name, max_bytes=MAX_LOCK_BYTES)).value
+
+
+def _no_lock() -> Finding:
+    return Finding(
+        code="lock-unreadable",
+        severity="error",
+        place=Place(LOCK_FILE),
+        what="there is no earlier lock to start from",
+        why="an upgrade plan goes from the versions of one lock to those of another",
+        rule="poolwright.dev/v1alpha1",
+        fix="name its file: git show main:poolwright.lock > old.lock; poolwright pin --plan --from old.lock",
+    )
 
 
 def _report_matrix(root: str, options: PinOptions, lock: Lock, as_of: dt.date) -> None:

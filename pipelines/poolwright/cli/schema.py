@@ -17,7 +17,8 @@ PRICES = "PriceList"
 PINS = "PinReport"
 MATRIX = "RehearsalMatrix"
 SNAPSHOT = "Snapshot"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT)
+UPGRADE = "UpgradePlan"
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -58,6 +59,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.matrix.matrix_schema import matrix_schema
 
         return matrix_schema()
+    if kind == UPGRADE:
+        from poolwright.upgrades.report import upgrade_schema
+
+        return upgrade_schema()
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

@@ -1,0 +1,278 @@
+"""What moves from one set of versions to the next: hop by hop, in an order that stays supported."""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from poolwright.catalog.compatibility import judge_stack
+from poolwright.catalog.facts import Facts
+from poolwright.catalog.gates import is_nvidia_package
+from poolwright.catalog.tables.driver_release import release_key
+from poolwright.specs.lock import Choice, StackLock
+from poolwright.specs.model import VersionRangeText
+from poolwright.specs.stack import DraDriver, ServingImage, StackSpec
+from poolwright.specs.version import parse_version
+
+Part = Literal[
+    "kubernetes", "containerRuntime", "containerToolkit", "gpuOperator", "draDriver", "gpuDriver", "servingImage"
+]
+# What comes first where the facts don't mind: hosts before what runs on them, images last.
+PARTS: Final[tuple[Part, ...]] = (
+    "kubernetes",
+    "containerRuntime",
+    "containerToolkit",
+    "gpuOperator",
+    "draDriver",
+    "gpuDriver",
+    "servingImage",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One component from one version to the next one on its way."""
+
+    part: Part
+    name: str  # of a DRA driver or an image; of another part the part's own
+    before: str
+    after: str
+    carries: tuple[tuple[str, str, str], ...] = ()  # DRA drivers that an operator brings along: name, before, after
+
+    @property
+    def is_back(self) -> bool:
+        """Whether it goes to an earlier version."""
+        return _order(self.part, self.after) < _order(self.part, self.before)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A stack after a move."""
+
+    move: Move
+    stack: StackSpec
+
+
+def set_versions(spec: StackSpec, lock: StackLock) -> StackSpec:
+    """A stack at the versions of a lock, whatever its own texts say; what the lock doesn't have stays."""
+    found = replace(
+        spec,
+        kubernetes=replace(spec.kubernetes, version=VersionRangeText(lock.kubernetes.version)),
+        dra_drivers=tuple(_at(one, _version(lock.dra_drivers.get(one.name), one.version)) for one in spec.dra_drivers),
+        serving_images=tuple(_at_image(one, lock) for one in spec.serving_images),
+    )
+    if found.gpu_operator:
+        version = _version(lock.gpu_operator, found.gpu_operator.version)
+        found = replace(found, gpu_operator=replace(found.gpu_operator, version=version))
+    if found.gpu_driver:
+        version = _version(lock.gpu_driver, found.gpu_driver.version)
+        found = replace(found, gpu_driver=replace(found.gpu_driver, version=version))
+    if found.container_toolkit:
+        version = _version(lock.container_toolkit, found.container_toolkit.version)
+        found = replace(found, container_toolkit=replace(found.container_toolkit, version=version))
+    if found.container_runtime:
+        version = VersionRangeText(_version(lock.container_runtime, found.container_runtime.version))
+        found = replace(found, container_runtime=replace(found.container_runtime, version=version))
+    return found
+
+
+def _version(choice: Choice | None, text: str) -> str:
+    return text if choice is None else choice.version
+
+
+def _at_image(image: ServingImage, lock: StackLock) -> ServingImage:
+    choice = lock.images.get(image.name)
+    return image if choice is None else replace(image, image=choice.image)
+
+
+def _at(driver: DraDriver, version: str) -> DraDriver:
+    return replace(driver, version=version)
+
+
+def plan_moves(before: StackSpec, after: StackSpec, facts: Facts) -> tuple[State, ...]:
+    """The moves in an order with the fewest states that the facts call unsupported; of equal ones that of PARTS.
+
+    before, after: the same stack at exact versions.
+    Cost: the product of the lengths of all ways, each state judged once.
+    """
+    tracks = [track for part in PARTS for track in _list_tracks(part, before, after, facts)]
+    goal = tuple(len(track) for track in tracks)
+    start = (0,) * len(tracks)
+    queue: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(0, (), start)]
+    seen: set[tuple[int, ...]] = set()
+    while queue:
+        cost, way, at = heapq.heappop(queue)
+        if at == goal:
+            return tuple(_walk(before, tracks, way))
+        if at in seen:
+            continue
+        seen.add(at)
+        for number, track in enumerate(tracks):
+            if at[number] < len(track):
+                then = (*at[:number], at[number] + 1, *at[number + 1 :])
+                bad = 0 if then == goal else _count_unsupported(_build(before, tracks, then), facts)
+                heapq.heappush(queue, (cost + bad, (*way, number), then))
+    raise AssertionError("the end can be reached by taking every way to its end")
+
+
+def _walk(before: StackSpec, tracks: Sequence[Sequence[Move]], way: Sequence[int]) -> Iterator[State]:
+    at, stack = [0] * len(tracks), before
+    for number in way:
+        move = tracks[number][at[number]]
+        at[number] += 1
+        stack = apply_move(stack, move)
+        yield State(move=move, stack=stack)
+
+
+def _build(before: StackSpec, tracks: Sequence[Sequence[Move]], at: Sequence[int]) -> StackSpec:
+    for track, done in zip(tracks, at, strict=True):
+        for move in track[:done]:
+            before = apply_move(before, move)
+    return before
+
+
+def _count_unsupported(stack: StackSpec, facts: Facts) -> int:
+    return sum(one.word == "unsupported" for one in judge_stack(stack, facts))
+
+
+def apply_move(stack: StackSpec, move: Move) -> StackSpec:
+    """The stack after a move, with what it brings along."""
+    match move.part:
+        case "kubernetes":
+            return replace(stack, kubernetes=replace(stack.kubernetes, version=VersionRangeText(move.after)))
+        case "containerRuntime" if stack.container_runtime:
+            version = VersionRangeText(move.after)
+            return replace(stack, container_runtime=replace(stack.container_runtime, version=version))
+        case "containerToolkit" if stack.container_toolkit:
+            return replace(stack, container_toolkit=replace(stack.container_toolkit, version=move.after))
+        case "gpuOperator" if stack.gpu_operator:
+            moved = {name: after for name, _, after in move.carries}
+            drivers = tuple(_at(one, moved.get(one.name, one.version)) for one in stack.dra_drivers)
+            operator = replace(stack.gpu_operator, version=move.after)
+            return replace(stack, gpu_operator=operator, dra_drivers=drivers)
+        case "draDriver":
+            drivers = tuple(_at(one, move.after) if one.name == move.name else one for one in stack.dra_drivers)
+            return replace(stack, dra_drivers=drivers)
+        case "gpuDriver" if stack.gpu_driver:
+            return replace(stack, gpu_driver=replace(stack.gpu_driver, version=move.after))
+        case "servingImage":
+            images = tuple(
+                replace(one, image=move.after) if one.name == move.name else one for one in stack.serving_images
+            )
+            return replace(stack, serving_images=images)
+    raise AssertionError(f"{move.part}: the stack has none")
+
+
+def _list_tracks(part: Part, before: StackSpec, after: StackSpec, facts: Facts) -> Iterator[list[Move]]:
+    """The ways of a part's components, each in its order."""
+    match part:
+        case "kubernetes":
+            yield _chain(part, list(_list_minors(before.kubernetes.version, after.kubernetes.version, facts)))
+        case "containerRuntime":
+            yield from _single(part, before.container_runtime, after.container_runtime)
+        case "containerToolkit":
+            yield from _single(part, before.container_toolkit, after.container_toolkit)
+        case "gpuOperator" if before.gpu_operator and after.gpu_operator:
+            versions = list(_list_lines(before.gpu_operator.version, after.gpu_operator.version, facts))
+            yield [_bring(move, before, after, facts) for move in _chain(part, versions)]
+        case "draDriver":
+            for one in before.dra_drivers:
+                other = next((other for other in after.dra_drivers if other.name == one.name), None)
+                if other is not None and not (one.install == "gpuOperator" and _moves_operator(before, after)):
+                    yield _chain(part, [one.version, other.version], one.name)
+        case "gpuDriver":
+            yield from _single(part, before.gpu_driver, after.gpu_driver)
+        case "servingImage":
+            for image in before.serving_images:
+                then = next((then for then in after.serving_images if then.name == image.name), None)
+                if then is not None:
+                    yield _chain(part, [image.image, then.image], image.name)
+
+
+def _single(part: Part, before: object, after: object) -> Iterator[list[Move]]:
+    if before is not None and after is not None:
+        yield _chain(part, [str(getattr(before, "version")), str(getattr(after, "version"))])  # noqa: B009
+
+
+def _chain(part: Part, versions: Sequence[str], name: str = "") -> list[Move]:
+    return [Move(part=part, name=name or part, before=one, after=two) for one, two in pairwise(versions) if one != two]
+
+
+def _moves_operator(before: StackSpec, after: StackSpec) -> bool:
+    if before.gpu_operator is None or after.gpu_operator is None:
+        return False
+    return before.gpu_operator.version != after.gpu_operator.version
+
+
+def _bring(move: Move, before: StackSpec, after: StackSpec, facts: Facts) -> Move:
+    """With the DRA drivers that this release carries; at the end of the way those that the stack says."""
+    carried = facts.operator_component(move.after, "draDriver")
+    was = facts.operator_component(move.before, "draDriver")
+    ends = {one.name: one.version for one in after.dra_drivers}
+    found = []
+    for one in before.dra_drivers:
+        if one.install != "gpuOperator" or not is_nvidia_package(one.name, facts):
+            continue
+        old = was.version.removeprefix("v") if was and was.version else one.version
+        new = carried.version.removeprefix("v") if carried and carried.version else ends.get(one.name, one.version)
+        if old != new:
+            found.append((one.name, old, new))
+    return dataclasses.replace(move, carries=tuple(found))
+
+
+def _list_minors(before: str, after: str, facts: Facts) -> Iterator[str]:
+    """Kubernetes goes one minor release at a time: the newest patch of each that is known."""
+    yield before
+    start, end = parse_version(before), parse_version(after)
+    major, low = map(int, start.minor.split("."))
+    high = int(end.minor.split(".")[1])
+    for number in range(low + 1, high) if high > low else range(low - 1, high, -1):
+        minor = f"{major}.{number}"
+        known = [f.version for f in facts.releases if f.component == "kubernetes" and _is_minor(f.version, minor)]
+        yield max(known, key=parse_version, default=f"{minor}.0")
+    yield after
+
+
+def _is_minor(version: str, minor: str) -> bool:
+    return parse_version(version).minor == minor
+
+
+def _list_lines(before: str, after: str, facts: Facts) -> Iterator[str]:
+    """The operator goes from line to line as its life-cycle page says: the newest release of each on the way."""
+    yield before
+    ways = {line.line: line.upgrades_from for line in facts.operator_lines}
+    start, end = _line(before), _line(after)
+    for line in _find_way(ways, start, end)[1:-1]:
+        known = [f.version for f in facts.operator_releases if f.line == line and f.verified]
+        yield max(known, key=parse_version)
+    yield after
+
+
+def _line(version: str) -> str:
+    return ".".join(version.removeprefix("v").split(".")[:2])
+
+
+def _find_way(ways: dict[str, tuple[str, ...]], start: str, end: str) -> list[str]:
+    """The shortest way from line to line; start and end alone, if there is none."""
+    reached: dict[str, list[str]] = {start: [start]}
+    pending = [start]
+    while pending:
+        at = pending.pop(0)
+        for line, sources in ways.items():
+            if at in sources and line not in reached:
+                reached[line] = [*reached[at], line]
+                pending.append(line)
+    return reached.get(end, [start, end])
+
+
+def _order(part: Part, version: str) -> tuple[object, ...]:
+    """Images are put in no order: a tag is a name."""
+    if part == "servingImage":
+        return ()
+    return release_key(version) if part == "draDriver" else parse_version(version).key

@@ -1,0 +1,65 @@
+"""`poolwright pin --plan` on the example: what moves, and which claims are at risk on the way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from fleet import FLEET
+from folders import read_files, write_files
+from golden import Golden
+from poolwright.specs.lock import LOCK_FILE
+from poolwright.upgrades.report import upgrade_schema
+from run_poolwright import Ran, run
+
+STACK = "specs/stacks/operator-26-7.yaml"
+FILES = {path: text for path, text in read_files(FLEET).items() if not path.startswith("overlays/")}
+EDITS: dict[str, tuple[tuple[str, str], ...]] = {
+    "operator-bump": (("version: 26.7.0", "version: 26.7.2"), ("version: 0.5.0", "version: 0.5.1")),
+    "driver-and-kubernetes": (("580.173.02", "595.91.07"), ("version: 1.36.x", "version: 1.37.x")),
+    "driver-that-is-too-old": (("580.173.02", "535.309.01"),),
+    "image": (("vllm-openai:v0.33.0", "vllm-openai:v0.33.0-1"),),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_files(tmp_path, FILES)
+
+
+def plan(folder: Path, name: str, *arguments: str) -> Ran:
+    text = FILES[STACK].decode()
+    for old, new in EDITS[name]:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / STACK).write_text(text)
+    return run("pin", "--check", "--plan", *arguments, folder=folder)
+
+
+def test_whole_texts(folder: Path, golden: Golden) -> None:
+    printed = {}
+    for name in EDITS:
+        ran = plan(folder, name)
+        printed[f"{name}.txt"] = f"{ran.stdout}{ran.stderr}exit code {ran.code}\n".encode()
+    golden.compare(Path(__file__).parent / "commands", printed)
+
+
+def test_json_is_what_the_schema_says(folder: Path) -> None:
+    ran = plan(folder, "driver-and-kubernetes", "--format=json")
+    document = json.loads(ran.stdout)
+    jsonschema_rs.validate(upgrade_schema(), document)
+    assert [len(stack["steps"]) for stack in document["stacks"]] == [0, 2]
+
+
+def test_from_another_lock(folder: Path) -> None:
+    old = json.loads(FILES[LOCK_FILE])
+    old["stacks"]["operator-26-7"]["gpuDriver"]["version"] = "580.167.08"
+    (folder / "old.lock").write_text(json.dumps(old))
+    ran = run("pin", "--check", "--plan", "--from=old.lock", folder=folder)
+    assert (ran.code, "1. gpuDriver 580.167.08 -> 580.173.02" in ran.stdout) == (0, True)
+    assert run("pin", "--from=old.lock", folder=folder).code == 2
+    (folder / LOCK_FILE).unlink()
+    assert "[lock-unreadable]" in run("pin", "--check", "--plan", folder=folder).stderr

@@ -1,0 +1,148 @@
+"""Upgrade plans: whole texts from one set of versions to the next, and the order that is chosen."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleet import FACTS
+from golden import Golden
+from poolwright.catalog.compatibility import judge_stack
+from poolwright.specs.model import VersionRangeText
+from poolwright.specs.stack import (
+    ContainerRuntime,
+    ContainerToolkit,
+    DraDriver,
+    GpuDriver,
+    GpuOperator,
+    Kubernetes,
+    OperatorMode,
+    ServingImage,
+    StackSpec,
+)
+from poolwright.upgrades.moves import apply_move, plan_moves
+from poolwright.upgrades.report import render_upgrade_text
+from poolwright.upgrades.steps import build_steps
+
+IMAGE = "registry.example.com/vllm:v0.33.0"
+
+
+def build(
+    *,
+    kubernetes: str = "1.36.2",
+    operator: str | None = "26.7.0",
+    mode: OperatorMode = "gpuCluster",
+    dra: str = "0.5.0",
+    gates: dict[str, bool] | None = None,
+    driver: str = "580.173.02",
+    by_host: bool = False,
+    runtime: str = "2.2.1",
+    toolkit: str = "1.20.0",
+    image: str = IMAGE,
+) -> StackSpec:
+    by_claims = operator is not None and mode == "gpuCluster"
+    return StackSpec(
+        kubernetes=Kubernetes(version=VersionRangeText(kubernetes)),
+        gpu_operator=GpuOperator(version=operator, mode=mode) if operator else None,
+        dra_drivers=(
+            DraDriver(
+                name="dra-driver-nvidia-gpu",
+                version=dra,
+                install="gpuOperator" if by_claims else "chart",
+                feature_gates=gates or {},
+                settings={"computeDomains": "disabled"},
+            ),
+        ),
+        gpu_driver=GpuDriver(version=driver, install="host" if by_host else "nvidiaDriver"),
+        container_runtime=ContainerRuntime(name="containerd", version=VersionRangeText(runtime)),
+        container_toolkit=ContainerToolkit(version=toolkit, install="host"),
+        serving_images=(ServingImage(name="vllm", engine="vllm", version="0.33.0", image=image),),
+    )
+
+
+POLICY: dict[str, Any] = {"mode": "clusterPolicy", "operator": "26.3.3", "dra": "0.4.1"}
+PLANS: dict[str, tuple[StackSpec, StackSpec]] = {
+    "nothing": (build(), build()),
+    "operator-patch-with-its-driver": (build(), build(operator="26.7.2", dra="0.5.1")),
+    "operator-to-the-next-line": (build(**POLICY), build(**POLICY | {"operator": "26.7.0"})),
+    # No step leads from 25.10 to 26.7, nor does one chart go with both.
+    "operator-over-a-line": (
+        build(**POLICY | {"operator": "25.10.1", "dra": "25.12.0", "kubernetes": "1.35.3"}),
+        build(**POLICY | {"operator": "26.7.0", "kubernetes": "1.35.3"}),
+    ),
+    "operator-back": (build(**POLICY | {"operator": "26.7.0"}), build(**POLICY)),
+    # What a line brings that the one before didn't have.
+    "gpucluster-in-place": (build(operator="26.3.3", dra="0.4.1"), build()),
+    "kubernetes-patch": (build(), build(kubernetes="1.36.6")),
+    "kubernetes-two-minors": (build(kubernetes="1.34.2"), build()),
+    "kubernetes-beyond-the-matrix": (build(), build(kubernetes="1.37.2")),
+    "kubernetes-back": (build(), build(kubernetes="1.35.10")),
+    "gpu-driver-of-another-branch": (build(), build(driver="595.91.07")),
+    "gpu-driver-of-the-host": (build(by_host=True), build(driver="595.91.07", by_host=True)),
+    "gpu-driver-that-is-not-listed": (build(driver="580.167.08"), build()),
+    "driver-chart-patch": (build(**POLICY | {"dra": "0.4.0"}), build(**POLICY)),
+    "driver-chart-renamed": (
+        build(**POLICY | {"dra": "25.12.0", "operator": "25.10.1", "kubernetes": "1.35.3"}),
+        build(**POLICY | {"operator": "25.10.1", "kubernetes": "1.35.3"}),
+    ),
+    "driver-chart-back": (
+        build(operator=None, dra="0.4.1", by_host=True),
+        build(operator=None, dra="25.12.0", by_host=True),
+    ),
+    "driver-without-a-gate-that-is-set": (
+        build(operator=None, dra="0.5.0", by_host=True, gates={"ConsumableShares": True}),
+        build(operator=None, dra="0.4.1", by_host=True, gates={"ConsumableShares": True}),
+    ),
+    "hosts": (build(), build(runtime="2.3.4", toolkit="1.20.2")),
+    "image": (build(), build(image="registry.example.com/vllm:v0.34.0")),
+    "everything": (
+        build(**POLICY | {"kubernetes": "1.34.6", "driver": "580.126.20", "runtime": "2.1.3", "toolkit": "1.19.1"}),
+        build(**POLICY | {"operator": "26.7.0", "driver": "595.91.07"}),
+    ),
+}
+
+
+def say(before: StackSpec, after: StackSpec) -> str:
+    steps = build_steps(before, plan_moves(before, after, FACTS), FACTS)
+    return "".join(f"{line}\n" for line in render_upgrade_text("a-stack", steps, {}))
+
+
+def test_whole_plans(golden: Golden) -> None:
+    printed = {f"{name}.txt": say(*PLANS[name]).encode() for name in PLANS}
+    golden.compare(Path(__file__).parent / "plans", printed)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_steps_lead_from_one_end_to_the_other(name: str) -> None:
+    before, after = PLANS[name]
+    states = plan_moves(before, after, FACTS)
+    assert (states[-1].stack if states else before) == after
+
+
+def count_unsupported(stack: StackSpec) -> int:
+    return sum(one.word == "unsupported" for one in judge_stack(stack, FACTS))
+
+
+@pytest.mark.parametrize("name", ["everything", "hosts", "operator-over-a-line", "driver-chart-renamed"])
+def test_no_order_has_fewer_states_that_are_unsupported(name: str) -> None:
+    """All orders that keep each component's own."""
+    before, after = PLANS[name]
+    states = plan_moves(before, after, FACTS)
+    moves = [state.move for state in states]
+    chosen = sum(count_unsupported(state.stack) for state in states[:-1])
+    best = chosen
+    for order in permutations(range(len(moves))):
+        tracks: dict[tuple[str, str], list[int]] = {}
+        for number in order:
+            tracks.setdefault((moves[number].part, moves[number].name), []).append(number)
+        if any(numbers != sorted(numbers) for numbers in tracks.values()):
+            continue
+        stack, bad = before, 0
+        for number in order[:-1]:
+            stack = apply_move(stack, moves[number])
+            bad += count_unsupported(stack)
+        best = min(best, bad)
+    assert chosen == best
