@@ -269,3 +269,23 @@ def test_the_matrix_says_what_is_owed(folder: Path) -> None:
     early = pin(folder, "--check", "--matrix", "--as-of=2026-01-01").stdout.splitlines()[-1]
     assert early == "28 of 28 steps are owed as of 2026-01-01; 27 records, 27 refused"
     assert pin(folder, "--as-of=2026-11-30").code == 2
+
+
+def test_a_tag_that_moves_is_no_version(folder: Path) -> None:
+    edit(folder, STACK, "vllm-openai:v0.33.0", "vllm-openai:latest")
+    ran = run("check", folder=folder)
+    assert (ran.code, ran.stdout.count("[image-not-pinned]")) == (1, 1)
+    assert 'image "vllm" names no version that holds still  [image-not-pinned]' in ran.stdout
+
+
+def test_a_cluster_has_one_of_the_operators_two_resources(folder: Path) -> None:
+    """What a chart can't see: a ClusterPolicy that is left where the stack makes a GPUCluster."""
+    path = folder / "inventory/east.yaml"
+    left = "---\napiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: cluster-policy}\nspec: {}\n"
+    path.write_text(path.read_text() + left)
+    ran = run("check", folder=folder)
+    assert ran.code == 1
+    assert (
+        'specs/stacks/operator-26-7.yaml:11:11: cluster "east" has ClusterPolicy/cluster-policy (inventory/east.yaml), '
+        "and the stack's mode is gpuCluster  [operator-mode]\n"
+    ) in ran.stdout

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from poolwright.catalog.closure import UnitClosure
-from poolwright.catalog.image_rules import check_images
 from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.ledger_rules import check_ledger, list_evidence
 from poolwright.catalog.published import check_devices
-from poolwright.catalog.stack_rules import check_stacks
+from poolwright.catalog.stack_rules import check_captured_operands, check_stacks
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
 from poolwright.files.custom import find_unused
 from poolwright.files.project import find_files, find_project
+from poolwright.rules.stack_images import check_images
 from poolwright.specs.finding import Finding, SpecError, sort_findings
 from poolwright.specs.report import ReportFormat, render_findings
 from poolwright.specs.resolve import resolve_cluster
@@ -32,6 +32,7 @@ def run_check(project: str, report: ReportFormat) -> int:
         loaded = load_project(find_project(project))
         inventories = read_inventories(loaded)
         warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
+        warnings += check_captured_operands(loaded.specs, inventories)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)

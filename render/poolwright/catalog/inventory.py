@@ -14,6 +14,7 @@ from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath
 from poolwright.specs.quantity import Quantity
 
+_OPERANDS: Final = (("nvidia.com/v1", "ClusterPolicy"), ("nvidia.com/v1alpha1", "GPUCluster"))
 ZONE_LABEL: Final = "topology.kubernetes.io/zone"
 SOURCE: Final = Source(
     code="inventory-unreadable",
@@ -48,6 +49,7 @@ class Inventory:
     file: str
     nodes: tuple[Node, ...] = ()
     slices: tuple[ResourceSlice, ...] = ()
+    operands: tuple[str, ...] = ()  # ClusterPolicy and GPUCluster, as KIND/NAME, of the GPU Operator
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -56,13 +58,15 @@ class Inventory:
 
 
 def parse_inventory(documents: Iterable[Document], file: str) -> Inventory:
-    """Nodes and ResourceSlices as `kubectl get nodes,resourceslices -o yaml` prints them; other kinds are passed over.
+    """Nodes and ResourceSlices as `kubectl get nodes,resourceslices -o yaml` prints them; other kinds are passed over,
+    but for the GPU Operator's two resources, of which a cluster has one.
 
     Slices of v1, v1beta2 and v1beta1 give the same values.
     Raises: SpecError with every part that can't be read; what is kept aside is not looked at.
     """
     nodes: list[Node] = []
     slices: list[ResourceSlice] = []
+    operands: list[str] = []
     problems: list[Finding] = []
     for document in documents:
         reader = CapturedReader(document, problems, SOURCE)
@@ -71,9 +75,12 @@ def parse_inventory(documents: Iterable[Document], file: str) -> Inventory:
                 nodes.append(parse_node(reader, item, path))
             elif item.get("kind") == "ResourceSlice":
                 slices += parse_slice(reader, item, path)
+            elif (item.get("apiVersion"), item.get("kind")) in _OPERANDS:
+                name = reader.mapping(item.get("metadata"), (*path, "metadata")).get("name")
+                operands.append(f"{item['kind']}/{name}")
     if problems:
         raise SpecError(problems)
-    return Inventory(file=file, nodes=tuple(nodes), slices=tuple(slices))
+    return Inventory(file=file, nodes=tuple(nodes), slices=tuple(slices), operands=tuple(operands))
 
 
 def parse_node(reader: CapturedReader, item: dict[str, Plain], path: FieldPath) -> Node:

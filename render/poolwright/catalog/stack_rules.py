@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -16,6 +16,7 @@ from poolwright.catalog.gates import (
     is_nvidia_package,
     list_driver_names,
 )
+from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.operator_rules import check_charts, check_operator
 from poolwright.catalog.pool_gates import check_pool_gates
 from poolwright.catalog.rules import check_kubernetes
@@ -80,6 +81,29 @@ def list_settled(specs: Specs) -> Settled:
         for fact in feature.facts
         if fact.field == "conflictsWith"
     }
+
+
+def check_captured_operands(specs: Specs, inventories: Mapping[str, Inventory]) -> Iterator[Finding]:
+    """Clusters that have the GPU Operator's other resource than their stack's mode makes."""
+    stacks = {stack.value.identity: stack for stack in specs.stacks}
+    for cluster in specs.project.value.spec.clusters:
+        stack, captured = stacks.get(cluster.stack_name), inventories.get(cluster.name)
+        operator = stack.value.spec.gpu_operator if stack else None
+        if stack is None or operator is None or captured is None:
+            continue
+        other = "ClusterPolicy" if operator.mode == "gpuCluster" else "GPUCluster"
+        for operand in captured.operands:
+            if operand.startswith(f"{other}/"):
+                there = f'cluster "{cluster.name}" has {operand} ({captured.file})'
+                what = f"{there}, and the stack's mode is {operator.mode}"
+                why = (
+                    "only one of the two may be there: beside a ClusterPolicy a GPUCluster stays notReady, and no way "
+                )
+                why += "leads from one to the other in place"
+                fix = "make a new cluster for this mode and move workloads to it, or keep the mode that the cluster has"
+                yield _finding(
+                    "operator-mode", stack.place("spec", "gpuOperator", "mode"), what, why, _OPERATOR_RULE, fix
+                )
 
 
 def check_class_drivers(pool: Spec[Pool], stack: Spec[Stack], facts: Facts) -> list[Finding]:

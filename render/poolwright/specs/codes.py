@@ -247,8 +247,8 @@ CODES: Final[dict[str, str]] = {
         "An image is named by a tag that is meant to move, or by none. Name a version, or better a digest."
     ),
     "image-not-pinned": (
-        "The project's policy is that images are pinned by digest, and a stack's image has none: in the stack, or in "
-        "the lock as its registry gave it."
+        "A stack's image is pinned less firmly than the project's policy asks: by a tag that can move, or, where the "
+        "policy is digests, by no digest, neither in the stack nor in the lock as its registry gave it."
     ),
     "import-path": (
         "Python loaded Poolwright, or what it reads YAML with, from inside a project. A project's files are read and "
