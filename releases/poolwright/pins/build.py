@@ -24,6 +24,7 @@ from poolwright.specs.lock import (
     StackLock,
 )
 from poolwright.specs.parse import Spec, Specs
+from poolwright.specs.quantity import parse_quantity
 from poolwright.specs.stack import Stack
 
 PRICING: Final = "pricing"  # the amounts that prices rest on
@@ -123,7 +124,7 @@ def _list_bounds(units: Iterable[UnitClosure], request: PinRequest) -> Iterator[
         (bound,) = priced
         key, envelope = f"{unit.on.cluster}/{unit.unit}", f"{unit.envelope.name}@{unit.envelope.version}"
         kept = before.get(key)
-        if kept and kept.envelope == envelope and not moves and kept.bound.quantity >= bound.quantity:
+        if kept and kept.envelope == envelope and not moves and parse_quantity(kept.bound) >= bound.quantity:
             yield key, kept
         else:
-            yield key, BoundChoice(bound=bound, envelope=envelope, reason=f"priced {bound}, in whole Gi")
+            yield key, BoundChoice(bound=str(bound), envelope=envelope, reason=f"priced {bound}, in whole Gi")

@@ -71,7 +71,7 @@ def _set_price(
     bound, drivers = _find_bound(*built), facts.memory_drivers
     kept = find_kept(closure, lock)
     if bound is not None and kept is not None:
-        bound = kept.bound
+        bound = QuantityText(kept.bound)
     ways = tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way
         for way in closure.alternatives

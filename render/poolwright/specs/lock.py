@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError
-from poolwright.specs.model import ApiVersion, Model, QuantityText, decode_custom, plain_spec
+from poolwright.specs.model import ApiVersion, Model
 from poolwright.specs.place import Place
 from poolwright.specs.scalar import DigestText, ImageReference, OneLine, Semver, UnitName
 from poolwright.specs.version import parse_version
@@ -81,7 +81,14 @@ class StackLock(Model, frozen=True, kw_only=True):
 class BoundChoice(Model, frozen=True, kw_only=True):
     """The memory that a unit's claim asks of each device."""
 
-    bound: Annotated[QuantityText, Meta(description="Kept while the price is within it, so that no claim is renamed.")]
+    bound: Annotated[
+        str,
+        Meta(
+            pattern="^[1-9][0-9]{0,9}(Mi|Gi)$(?!\\n)",
+            description="Whole Mi or Gi. Kept while the price is within it, so that no claim is renamed.",
+            extra_json_schema={"format": "quantity", "examples": ["70Gi"]},
+        ),
+    ]
     envelope: Annotated[OneLine, Meta(description="NAME@VERSION that it was priced for; it is kept for no other.")]
     reason: Annotated[OneLine, Meta(description="Why it is this one.")]
 
@@ -128,7 +135,7 @@ class LockFile:
 
 def render_lock(lock: Lock) -> bytes:
     """The lock's text: JSON, keys sorted, two spaces; what a reader of YAML takes as well."""
-    return msgspec.json.format(msgspec.json.encode(plain_spec(lock), order="sorted"), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(lock, order="sorted", enc_hook=str), indent=2) + b"\n"
 
 
 def parse_lock(text: bytes) -> LockFile:
@@ -137,7 +144,7 @@ def parse_lock(text: bytes) -> LockFile:
     Raises: SpecError with everything that is wrong with it, or that a newer release wrote it.
     """
     try:
-        found = msgspec.json.decode(text, type=Lock, dec_hook=decode_custom)
+        found = msgspec.json.decode(text, type=Lock)
     except msgspec.DecodeError:
         found = None
     if found is None or render_lock(found) != text:
@@ -163,7 +170,7 @@ def _parse_strictly(text: bytes) -> Lock:
         )
     (document,) = documents
     try:
-        return msgspec.convert(document.value, Lock, dec_hook=decode_custom)
+        return msgspec.convert(document.value, Lock)
     except msgspec.ValidationError as error:
         from poolwright.specs.shape import check_shape  # here: it takes longer to load than a unit to render
 
