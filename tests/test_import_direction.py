@@ -26,16 +26,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "files": ("specs", "catalog", "trees"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
+    "registry": ("specs", "pins"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "files", "kustomize", "sandbox"),
+        *("pins", "files", "kustomize", "sandbox", "registry"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("pins",), "releases"),
-    **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
+    **dict.fromkeys(("files", "kustomize", "sandbox", "registry", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(
