@@ -47,6 +47,7 @@ IMPURE = frozenset(
         *("tempfile", "threading", "time", "urllib.request", "uuid", "warnings", "zoneinfo"),
     )
 )
+NETWORK = ("asyncio", "http.", "socket", "ssl", "urllib.request")
 IMPURE_CALLS = frozenset(("print", "open", "input", "exec", "eval", "compile", "__import__", "globals"))
 IMPURE_METHODS = frozenset(("now", "today", "utcnow", "read_text", "read_bytes", "write_text", "write_bytes"))
 
@@ -95,6 +96,15 @@ def test_arrows_point_one_way() -> None:
     for room, left in ROOMS.items():
         assert set(left) <= done, room
         done.add(room)
+
+
+def test_one_room_reaches_the_network_and_pin_alone_asks_it() -> None:
+    reaches = {name for name in FILES if any(module.startswith(NETWORK) for _, module in _imports(FILES[name]))}
+    asks = {
+        name for name in FILES if any(module.startswith("poolwright.registry") for _, module in _imports(FILES[name]))
+    }
+    assert {_room(name) for name in reaches} == {"registry"}
+    assert {name for name in asks if _room(name) != "registry"} == {"pipelines/poolwright/cli/pin.py"}
 
 
 def test_the_package_is_a_namespace() -> None:

@@ -348,6 +348,12 @@ def schema(kind: str, out: str | None) -> int:
 @_project
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 if the lock would change.")
 @click.option(
+    "--online",
+    is_flag=True,
+    help="Ask registries for the digest of every image and chart, by HTTPS (HTTPS_PROXY is heeded) and without "
+    "credentials; exit code 2, and the lock as it was, unless each of them answers.",
+)
+@click.option(
     "--upgrade",
     "upgrades",
     multiple=True,
@@ -363,14 +369,14 @@ def schema(kind: str, out: str | None) -> int:
     show_default=True,
     help="How it is printed.",
 )
-def pin(project: str, only_check: bool, upgrades: tuple[str, ...], form: Any) -> int:
+def pin(project: str, only_check: bool, online: bool, upgrades: tuple[str, ...], form: Any) -> int:
     """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
 
-    What the lock says is kept while the specs hold it. Nothing is asked of any network.
+    What the lock says is kept while the specs hold it. Without --online nothing is asked of any network.
     """
     from poolwright.cli.pin import PinOptions, run_pin
 
-    return run_pin(PinOptions(project=project, check=only_check, upgrades=upgrades, form=form))
+    return run_pin(PinOptions(project=project, check=only_check, online=online, upgrades=upgrades, form=form))
 
 
 @cli.command(cls=_Command, example="poolwright explain Envelope.spec.load.contextTokens")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolwright.admission.claimed import bound_claim
@@ -18,6 +18,7 @@ from poolwright.files.lock_file import write_lock
 from poolwright.files.project import find_project, read_lock_file, read_named_files, read_specs
 from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
 from poolwright.pins.changes import Change, list_changes
+from poolwright.pins.questions import build_digests, list_questions
 from poolwright.pins.report import render_answers, render_changes, render_report_json
 from poolwright.specs.finding import escape_controls
 from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, render_lock
@@ -30,6 +31,7 @@ class PinOptions:
 
     project: str
     check: bool = False
+    online: bool = False  # ask registries
     upgrades: Sequence[str] = ()
     form: Literal["text", "json"] = "text"
 
@@ -37,7 +39,7 @@ class PinOptions:
 def run_pin(options: PinOptions) -> int:
     """Write the lock, or with `check` say what it would change; 0: it is, or was, as it should be, 1: it isn't.
 
-    Raises: SpecError if the project can't be read, or a version isn't known.
+    Raises: SpecError if the project can't be read, a version isn't known, or a registry doesn't give a digest.
     """
     root = find_project(options.project)
     before = read_lock_file(root)
@@ -50,6 +52,9 @@ def run_pin(options: PinOptions) -> int:
         return 2
     request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades))
     stacks = resolve_stacks(specs, request)
+    if options.online:
+        request = replace(request, digests=_ask_digests(specs, stacks))
+        stacks = resolve_stacks(specs, request)
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
     is_same = before is not None and before.text == render_lock(lock)
@@ -58,6 +63,13 @@ def run_pin(options: PinOptions) -> int:
         write_lock(root, render_lock(lock))
     _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
     return 1 if options.check and not is_same else 0
+
+
+def _ask_digests(specs: Specs, stacks: Mapping[str, StackLock]) -> dict[str, str]:
+    """What registries have, by reference. Raises: SpecError with each that doesn't say."""
+    from poolwright.registry.ask import ask_registries  # here: nothing that reaches a network is loaded without need
+
+    return build_digests(ask_registries(list_questions(specs, stacks)))
 
 
 def _bound_units(root: str, specs: Specs, stacks: Mapping[str, StackLock], request: PinRequest) -> list[UnitClosure]:
