@@ -29,16 +29,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "files": ("specs", "catalog", "trees"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
+    "registry": ("specs", "pins"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "files", "kustomize", "sandbox"),
+        *("pins", "upgrades", "snapshots", "matrix", "files", "kustomize", "sandbox", "registry"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix"), "releases"),
-    **dict.fromkeys(("files", "kustomize", "sandbox", "cli"), "pipelines"),
+    **dict.fromkeys(("files", "kustomize", "sandbox", "registry", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(
@@ -49,6 +50,7 @@ IMPURE = frozenset(
         *("tempfile", "threading", "time", "urllib.request", "uuid", "warnings", "zoneinfo"),
     )
 )
+NETWORK = ("asyncio", "http.", "socket", "ssl", "urllib.request")
 IMPURE_CALLS = frozenset(("print", "open", "input", "exec", "eval", "compile", "__import__", "globals"))
 IMPURE_METHODS = frozenset(("now", "today", "utcnow", "read_text", "read_bytes", "write_text", "write_bytes"))
 
@@ -97,6 +99,15 @@ def test_arrows_point_one_way() -> None:
     for room, left in ROOMS.items():
         assert set(left) <= done, room
         done.add(room)
+
+
+def test_one_room_reaches_the_network_and_pin_alone_asks_it() -> None:
+    reaches = {name for name in FILES if any(module.startswith(NETWORK) for _, module in _imports(FILES[name]))}
+    asks = {
+        name for name in FILES if any(module.startswith("poolwright.registry") for _, module in _imports(FILES[name]))
+    }
+    assert {_room(name) for name in reaches} == {"registry"}
+    assert {name for name in asks if _room(name) != "registry"} == {"pipelines/poolwright/cli/pin.py"}
 
 
 def test_the_package_is_a_namespace() -> None:

@@ -357,6 +357,12 @@ def schema(kind: str, out: str | None) -> int:
 @_project
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 if the lock would change.")
 @click.option(
+    "--online",
+    is_flag=True,
+    help="Ask registries for the digest of every image and chart, by HTTPS (HTTPS_PROXY is heeded) and without "
+    "credentials; exit code 2, and the lock as it was, unless each of them answers.",
+)
+@click.option(
     "--upgrade",
     "upgrades",
     multiple=True,
@@ -386,6 +392,7 @@ def schema(kind: str, out: str | None) -> int:
 def pin(
     project: str,
     only_check: bool,
+    online: bool,
     upgrades: tuple[str, ...],
     form: Any,
     matrix: bool,
@@ -395,7 +402,7 @@ def pin(
 ) -> int:
     """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
 
-    What the lock says is kept while the specs hold it. Nothing is asked of any network.
+    What the lock says is kept while the specs hold it. Without --online nothing is asked of any network.
     """
     from poolwright.cli.pin import PinOptions, run_pin
 
@@ -406,7 +413,14 @@ def pin(
     if plan and matrix:
         raise click.UsageError("--plan and --matrix are printed one at a time")
     options = PinOptions(
-        project=project, check=only_check, upgrades=upgrades, form=form, matrix=matrix, plan=plan, since=since
+        project=project,
+        check=only_check,
+        online=online,
+        upgrades=upgrades,
+        form=form,
+        matrix=matrix,
+        plan=plan,
+        since=since,
     )
     return run_pin(options, as_of.date() if as_of else None)
 

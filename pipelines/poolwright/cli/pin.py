@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolwright.admission.claimed import bound_claim
@@ -31,6 +31,7 @@ from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.matrix.matrix_text import render_matrix_text
 from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
 from poolwright.pins.changes import Change, list_changes
+from poolwright.pins.questions import build_digests, list_questions
 from poolwright.pins.report import render_answers, render_changes, render_report_json
 from poolwright.specs.finding import Finding, SpecError, escape_controls
 from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, parse_lock, render_lock
@@ -44,6 +45,7 @@ class PinOptions:
 
     project: str
     check: bool = False
+    online: bool = False  # ask registries
     upgrades: Sequence[str] = ()
     form: Literal["text", "json"] = "text"
     matrix: bool = False  # print what is owed in rehearsals instead
@@ -55,7 +57,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     """Write the lock, or with `check` say what it would change; 0: it is, or was, as it should be, 1: it isn't.
 
     as_of:  the day that records are judged on; None: today in UTC.
-    Raises: SpecError if the project can't be read, or a version isn't known.
+    Raises: SpecError if the project can't be read, a version isn't known, or a registry doesn't give a digest.
     """
     root = find_project(options.project)
     before = read_lock_file(root)
@@ -69,6 +71,9 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     rehearsed = list_rehearsed(specs, read_records(root))
     request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades), rehearsed=rehearsed)
     stacks = resolve_stacks(specs, request)
+    if options.online:
+        request = replace(request, digests=_ask_digests(specs, stacks))
+        stacks = resolve_stacks(specs, request)
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
     is_same = before is not None and before.text == render_lock(lock)
@@ -120,6 +125,13 @@ def _report_matrix(root: str, options: PinOptions, lock: Lock, as_of: dt.date) -
         return
     for line in render_matrix_text(matrix):
         say(line + "\n")
+
+
+def _ask_digests(specs: Specs, stacks: Mapping[str, StackLock]) -> dict[str, str]:
+    """What registries have, by reference. Raises: SpecError with each that doesn't say."""
+    from poolwright.registry.ask import ask_registries  # here: nothing that reaches a network is loaded without need
+
+    return build_digests(ask_registries(list_questions(specs, stacks)))
 
 
 def _bound_units(root: str, specs: Specs, stacks: Mapping[str, StackLock], request: PinRequest) -> list[UnitClosure]:

@@ -445,6 +445,30 @@ CODES: Final[dict[str, str]] = {
         "An envelope is to recover faster than its replicas may take to start, and has no spare replica that serves "
         "meanwhile."
     ),
+    "registry-denied": (
+        "`poolwright pin --online`: a registry shows an image or chart only to those it knows, and Poolwright sends "
+        "no credentials. Many say so of what they don't have, too. Write the digest in the stack."
+    ),
+    "registry-differs": (
+        "`poolwright pin --online`: a stack's image has a tag and a digest, and its registry has another image under "
+        "the tag. The digest decides what runs."
+    ),
+    "registry-lacks": (
+        "`poolwright pin --online`: a registry or chart repository has nothing under that name, tag or version."
+    ),
+    "registry-nonsense": (
+        "`poolwright pin --online`: a server answers with what can't be used: a page in the place of a manifest, a "
+        "digest that its own bytes don't have, an answer without end, redirects in a circle or to plain http. Captive "
+        "portals and proxies in between do so too."
+    ),
+    "registry-silent": (
+        "`poolwright pin --online`: a registry can't be reached or isn't trusted by its certificate, doesn't answer "
+        "in time, has an error of its own or wants to be asked later."
+    ),
+    "registry-unnamed": (
+        "`poolwright pin --online`: an image's name doesn't begin with a registry's host. Container runtimes have a "
+        "default of their own for it, which can be set on each node."
+    ),
     "rehearsal-claims": (
         "A claim in a rehearsal's snapshot has devices that the allocator of its Kubernetes can't give it: taken "
         "twice, not published, or not matched."
