@@ -10,6 +10,7 @@ from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.ledger_rules import check_ledger, list_evidence
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_stacks
+from poolwright.catalog.trap_rules import check_traps
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
@@ -32,6 +33,7 @@ def run_check(project: str, report: ReportFormat) -> int:
         loaded = load_project(find_project(project))
         inventories = read_inventories(loaded)
         warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
+        warnings += check_traps(loaded.specs, inventories, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)
