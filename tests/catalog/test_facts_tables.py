@@ -13,44 +13,13 @@ import pytest
 
 from poolwright.catalog import facts as module
 from poolwright.catalog.facts import FACT_FILES, FACT_TABLES, AttributeFact, parse_facts
+from poolwright.catalog.tables.keys import KEYS
 from poolwright.files.facts import read_facts
 from poolwright.specs.quantity import parse_quantity
 
 FOLDER = Path(module.__file__).parent / "tables"
 FACTS = read_facts()
 SCHEMAS = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema"
-
-# What makes a row of each table the only one.
-KEYS = {
-    "kubernetes": ("minor",),
-    "kubernetes-gates": ("minor", "name"),
-    "served-apis": ("api_version", "kind", "minors"),
-    "nvidia-gates": ("name",),
-    "nvidia-gate-releases": ("name", "release"),
-    "nvidia-gate-rules": ("gate", "setting", "word", "relation", "other_gate"),
-    "nvidia-gate-needs": ("name", "kubernetes_gate"),
-    "hardware": ("model",),
-    "mig-profiles": ("model", "name"),
-    "compute-classes": ("driver", "compute_class"),
-    "device-types": ("id",),
-    "device-attributes": ("driver", "device_type", "domain", "name"),
-    "device-capacities": ("driver", "device_type", "name"),
-    "operator-lines": ("line",),
-    "operator-releases": ("version",),
-    "operator-components": ("release", "component"),
-    "operator-gpu-drivers": ("line", "release", "version"),
-    "driver-releases": ("version",),
-    "driver-minimums": ("part", "use", "install"),
-    "driver-settings": ("install", "setting", "word"),
-    "helm-values": ("chart", "version", "key"),
-    "releases": ("component", "version"),
-    "chart-crds": ("chart", "crd"),
-    "known-traps": ("trap",),
-    "engines": ("engine", "version"),
-    "engine-arguments": ("engine", "quantity", "version"),
-    "engine-memory": ("engine", "version"),
-    "metrics": ("emitter", "name"),
-}
 
 
 def read_files() -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.ledger_rules import check_ledger, list_evidence
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_captured_operands, check_stacks
+from poolwright.catalog.trap_rules import check_traps
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
@@ -33,6 +34,7 @@ def run_check(project: str, report: ReportFormat) -> int:
         inventories = read_inventories(loaded)
         warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
         warnings += check_captured_operands(loaded.specs, inventories)
+        warnings += check_traps(loaded.specs, inventories, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)

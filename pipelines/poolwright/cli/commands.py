@@ -440,7 +440,6 @@ def explain(subject: str, project: str) -> int:
 
 @cli.command(cls=_Command, example="poolwright facts hardware")
 @click.argument("table", required=False)
-@_project
 @click.option(
     "--format",
     "output",
@@ -449,14 +448,19 @@ def explain(subject: str, project: str) -> int:
     show_default=True,
     help="How rows are printed.",
 )
-def facts(table: str | None, project: str, output: Any) -> int:
+@click.option(
+    "--project",
+    metavar="DIR",
+    help="With the rows that the project of this folder adds or overrides, which are marked. Of `ledger` the project.",
+)
+def facts(table: str | None, output: Any, project: str | None) -> int:
     """Print what specs rest on and nobody writes in a spec: the tables, or the rows of one, each with its source.
 
     `ledger` is no table: it joins the project's FeatureLedger with the facts about each alpha or beta feature in use.
     """
     from poolwright.cli.facts import LEDGER, run_facts, run_ledger
 
-    return run_ledger(project, output) if table == LEDGER else run_facts(table, output)
+    return run_ledger(project or ".", output) if table == LEDGER else run_facts(table, output, project)
 
 
 @cli.command(cls=_Command, example="poolwright version")

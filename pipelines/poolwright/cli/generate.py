@@ -89,7 +89,7 @@ _Found = tuple[UnitClosure | PlatformClosure, Mapping[str, bytes]]  # with the f
 
 
 def _closure(root: str, cluster: str, unit: str) -> _Found:
-    lock, facts = read_lock(root), read_facts()
+    lock, facts = read_lock(root), read_facts(root)
     files = read_specs(root)
     parse = parse_platform_specs if unit == PLATFORM_UNIT else lambda f, c: parse_unit_specs(f, c, unit)
     try:

@@ -50,8 +50,8 @@ def load_project(root: str) -> LoadedProject:
 
     Raises: SpecError with everything that is wrong.
     """
-    facts = read_facts()
-    lock = read_lock(root)  # first: a newer release may have written specs that this one can't read
+    lock = read_lock(root)  # first: a newer release may have written specs, and facts, that this one can't read
+    facts = read_facts(root)
     specs = apply_lock(parse_specs(read_specs(root)), lock)
     files = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closures = build_closures(specs, files, facts)

@@ -62,7 +62,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     root = find_project(options.project)
     before = read_lock_file(root)
     previous = before.value if before else None
-    facts, specs = read_facts(), parse_specs(read_specs(root))
+    facts, specs = read_facts(root), parse_specs(read_specs(root))
     unknown = [name for name in options.upgrades if name not in list_upgradable(specs)]
     if unknown:
         known = ", ".join(list_upgradable(specs))

@@ -19,7 +19,8 @@ from poolwright.cli.output import say, tell
 from poolwright.cli.price_options import OptionError, PriceOptions, parse_choices
 from poolwright.cli.priced_subject import Subject, is_file, read_envelope, read_model
 from poolwright.files.facts import read_facts
-from poolwright.specs.finding import escape_controls
+from poolwright.files.project import find_project
+from poolwright.specs.finding import SpecError, escape_controls
 
 ALL: Final = "all"
 
@@ -30,10 +31,20 @@ def run_price(options: PriceOptions) -> int:
     Raises: SpecError if the project can't be read.
     """
     try:
-        return _run(options, read_facts())
+        return _run(options, read_facts(_find_root(options)))
     except OptionError as error:
         say(f"poolwright: {escape_controls(str(error))}\n", error=True)
         return 2
+
+
+def _find_root(options: PriceOptions) -> str | None:
+    """The project whose facts count: of an envelope its own; of a file the one around, None if there is none."""
+    try:
+        return find_project(options.project)
+    except SpecError as error:
+        if is_file(options.subject) and all(finding.code == "project-missing" for finding in error.findings):
+            return None
+        raise
 
 
 def _run(options: PriceOptions, facts: Facts) -> int:

@@ -186,6 +186,19 @@ def read_file(root: str, path: str, *, max_bytes: int) -> bytes:
         raise SpecError([_unreadable(path, _reason(error, path))]) from None
 
 
+def open_folder(root: str, path: str) -> int | None:
+    """A folder of the project, open; None: there is none.
+
+    Raises: SpecError if a link or something else stands there, or it can't be read.
+    """
+    try:
+        return _open_below(root, path, _FOLDER)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SpecError([_unreadable(path, _reason(error, path))]) from None
+
+
 def _read(root: str, path: str, max_bytes: int) -> bytes:
     return _read_open(_open_below(root, path, _FILE), path, max_bytes)
 

@@ -36,7 +36,7 @@ def render_changes(changes: Sequence[Change]) -> Iterator[str]:
 def render_answers(answers: Answers) -> Iterator[str]:
     """For each stack the word for all together, and beneath it each answer with its row, worst first.
 
-    The rows' sources are in the tables: `poolwright facts operator-lines`.
+    The rows' sources are in the tables: `poolwright facts operator-lines`. Only a project's own are named here.
     """
     order = {word: number for number, word in enumerate(_ORDER)}
     for stack, found in answers.items():
@@ -45,7 +45,8 @@ def render_answers(answers: Answers) -> Iterator[str]:
         wide = max((len(one.subject) for one in rows), default=0)
         for one in rows:
             unsure = "" if one.verified else ", not verified"
-            yield f"  {one.word:11}  {one.subject:{wide}}  {one.why} ({one.row}{unsure})"
+            own = f", the project's own: {one.source}" if one.own else ""
+            yield f"  {one.word:11}  {one.subject:{wide}}  {one.why} ({one.row}{unsure}{own})"
 
 
 _ORDER: Final[tuple[Word, ...]] = ("unsupported", "disputed", "unlisted", "supported")
@@ -73,6 +74,7 @@ def render_report_json(lock: Lock, changes: Sequence[Change], answers: Answers, 
                         "source": one.source,
                         "date": one.date,
                         "verified": one.verified,
+                        "own": one.own,
                     }
                     for one in found
                 ],
@@ -106,6 +108,7 @@ def pin_schema() -> SchemaPart:
             "source": build_text("What the row rests on; empty: nothing is listed."),
             "date": build_text("The day whose state of it was read."),
             "verified": build_flag("Whether the source itself was read."),
+            "own": build_flag("Whether the row is the project's own."),
         },
     )
     stack = build_object(

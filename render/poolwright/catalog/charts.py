@@ -41,15 +41,29 @@ def build_charts(stack: StackSpec, resource_api: str, facts: Facts) -> tuple[Cha
     stack:        one without errors against the facts.
     resource_api: version of resource.k8s.io that the cluster serves.
     """
+    charts = _list_charts(stack, resource_api, facts)
+    if unknown := list_unknown_values(stack, facts):
+        raise AssertionError(f"charts don't know {unknown}, and the stack was found right")
+    return tuple(sorted(charts, key=lambda chart: chart.chart))
+
+
+def list_unknown_values(stack: StackSpec, facts: Facts) -> list[tuple[str, str]]:
+    """Values that would be set and that their chart doesn't know, as far as anybody read it: chart and dotted key.
+
+    stack: one without other errors against the facts.
+    """
+    found = []
+    for chart in _list_charts(stack, "v1", facts):  # which version is served changes no key
+        read = find_read_version(chart.chart, chart.version, facts)
+        found += [(chart.chart, key) for key in facts.unknown_helm_values(chart.chart, read or "", chart.values)]
+    return sorted(found)
+
+
+def _list_charts(stack: StackSpec, resource_api: str, facts: Facts) -> list[Chart]:
     charts = [_build_driver(stack, d, resource_api, facts) for d in stack.dra_drivers if d.install == "chart"]
     if stack.gpu_operator:
         charts.append(_build_operator(stack, stack.gpu_operator, resource_api, facts))
-    for chart in charts:
-        read = find_read_version(chart.chart, chart.version, facts)
-        unknown = facts.unknown_helm_values(chart.chart, read or "", chart.values)
-        if unknown:
-            raise AssertionError(f"chart {chart.chart} {chart.version} doesn't know {', '.join(unknown)}")
-    return tuple(sorted(charts, key=lambda chart: chart.chart))
+    return charts
 
 
 def list_installed(stack: StackSpec, facts: Facts) -> list[tuple[str, str]]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from poolwright.catalog.facts import Fact, Facts
 from poolwright.catalog.gates import is_nvidia_package
+from poolwright.catalog.readings import F, list_disputes, list_readings
 from poolwright.specs.stack import DraDriver, StackSpec
 from poolwright.specs.version import Version, parse_version
 
 if TYPE_CHECKING:
-    from poolwright.catalog.tables.operator import GpuDriverFact, OperatorLineFact
+    from poolwright.catalog.tables.operator import ComponentFact, GpuDriverFact, MinimumFact, OperatorLineFact
 
 Word = Literal["supported", "unsupported", "unlisted", "disputed"]
+_LINES: Final = "operator-lines"
 WORDS: Final[tuple[Word, ...]] = ("unsupported", "disputed", "unlisted", "supported")  # worst first
 
 
@@ -29,6 +32,7 @@ class Answer:
     source: str = ""
     date: str = ""
     verified: bool = True
+    own: bool = False  # a project's own row says so
 
 
 def judge_stack(stack: StackSpec, facts: Facts) -> tuple[Answer, ...]:
@@ -36,7 +40,8 @@ def judge_stack(stack: StackSpec, facts: Facts) -> tuple[Answer, ...]:
 
     stack: with exact versions; of a range nothing is said.
     """
-    return tuple(_list_answers(stack, facts))
+    own = facts.list_own_sources()
+    return tuple(replace(one, own=one.source in own) for one in _list_answers(stack, facts))
 
 
 def find_worst(answers: Iterable[Answer]) -> Word:
@@ -51,18 +56,17 @@ def _list_answers(stack: StackSpec, facts: Facts) -> Iterator[Answer]:
     if operator:
         yield _judge_operator(operator.version, line, facts)
     if operator and line and kubernetes:
-        yield _judge_kubernetes(operator.version, kubernetes, line)
-        if operator.mode == "gpuCluster" and line.dra_kubernetes_minimum:
+        yield _settle(_LINES, [line], lambda rows: _judge_kubernetes(operator.version, kubernetes, rows[0]))
+        if operator.mode == "gpuCluster" and _is_said(line, "dra_kubernetes_minimum"):
             subject = f"GPUCluster of {operator.version} with Kubernetes {kubernetes}"
-            yield _judge_minimum(
-                subject, kubernetes, line.dra_kubernetes_minimum, line, f"operator-lines.json {line.line}"
-            )
+            yield _settle(_LINES, [line], partial(_judge_least, subject, kubernetes, "dra_kubernetes_minimum"))
     if operator and line and stack.gpu_driver:
         yield from _judge_gpu_driver(
             operator.version, operator.mode == "gpuCluster", stack.gpu_driver.version, line, facts
         )
     if operator and line and stack.container_runtime and _parse(stack.container_runtime.version):
-        yield _judge_runtime(operator.version, stack.container_runtime.name, stack.container_runtime.version, line)
+        name, version = stack.container_runtime.name, stack.container_runtime.version
+        yield _settle(_LINES, [line], lambda rows: _judge_runtime(operator.version, name, version, rows[0]))
     for driver in stack.dra_drivers:
         if is_nvidia_package(driver.name, facts):
             yield from _judge_dra_driver(stack, driver, line, facts)
@@ -78,10 +82,14 @@ def _judge_operator(version: str, line: OperatorLineFact | None, facts: Facts) -
             else f"its line {line.line} is known, and this release isn't"
         )
         return Answer(subject=subject, word="unlisted", why=why, row="operator-releases.json")
-    row = f"operator-lines.json {line.line}"
     if not release.verified:
         why = f"only this is known of it: {release.note or release.source}"
         return _answer(subject, "unlisted", why, f"operator-releases.json {release.version}", release)
+    return _settle(_LINES, [line], lambda rows: _judge_lifecycle(subject, rows[0]))
+
+
+def _judge_lifecycle(subject: str, line: OperatorLineFact) -> Answer:
+    row = f"operator-lines.json {line.line}"
     if line.lifecycle == "endOfSupport":
         return _answer(subject, "unsupported", f"the line {line.line} is at the end of its support", row, line)
     why = f"the line {line.line} is {'deprecated, and ' if line.lifecycle == 'deprecated' else ''}supported"
@@ -93,10 +101,6 @@ def _judge_kubernetes(operator: str, kubernetes: Version, line: OperatorLineFact
     low, high = parse_version(line.kubernetes_minimum), parse_version(line.kubernetes_maximum)
     minor = parse_version(kubernetes.minor)
     listed = f"{line.kubernetes_minimum} to {line.kubernetes_maximum} are listed"
-    disputed = next((one for one in line.disagreements if one.field == "kubernetesMinimum"), None)
-    if disputed and parse_version(disputed.value) <= minor < low:
-        why = f"{listed}; {disputed.source} says {disputed.value}"
-        return _answer(subject, "disputed", why, row, line)
     if minor > high:
         return _answer(subject, "unlisted", f"{listed}: the matrix ends there", row, line)
     since = line.kubernetes_maximum_since
@@ -115,22 +119,26 @@ def _judge_gpu_driver(
     rows = [
         f for f in facts.operator_gpu_drivers if f.line == line.line and f.release in (None, operator.removeprefix("v"))
     ]
+    yield _settle(
+        "operator-gpu-drivers", rows, partial(_judge_listed, subject, driver, f"operator-gpu-drivers.json {line.line}")
+    )
+    if by_claims and _is_said(line, "dra_gpu_driver_minimum"):
+        least = f"GPUCluster of {operator} with GPU driver {driver}"
+        yield _settle(_LINES, [line], partial(_judge_least, least, driver, "dra_gpu_driver_minimum"))
+
+
+def _judge_listed(subject: str, driver: Version, row: str, rows: Sequence[GpuDriverFact]) -> Answer:
     own = [fact for fact in rows if _is_listed(driver, fact)]
     branch = [fact for fact in rows if parse_version(fact.version).key[0][:1] == driver.key[0][:1]]
-    row = f"operator-gpu-drivers.json {line.line}"
     if own:
-        yield _answer(subject, "supported", f"{_say_listed(own[0])} is listed", f"{row} {own[0].version}", own[0])
-    elif branch:
+        return _answer(subject, "supported", f"{_say_listed(own[0])} is listed", f"{row} {own[0].version}", own[0])
+    if branch:
         why = f"of its branch {', '.join(map(_say_listed, branch))} is listed, and this patch isn't"
-        yield _answer(subject, "unlisted", why, f"{row} {branch[0].version}", branch[0])
-    elif rows:
+        return _answer(subject, "unlisted", why, f"{row} {branch[0].version}", branch[0])
+    if rows:
         why = f"its branch isn't listed: {', '.join(map(_say_listed, rows))}"
-        yield _answer(subject, "unsupported", why, row, rows[0])
-    else:
-        yield Answer(subject=subject, word="unlisted", why="no driver is listed for this release", row=row)
-    if by_claims and line.dra_gpu_driver_minimum:
-        subject = f"GPUCluster of {operator} with GPU driver {driver}"
-        yield _judge_minimum(subject, driver, line.dra_gpu_driver_minimum, line, f"operator-lines.json {line.line}")
+        return _answer(subject, "unsupported", why, row, rows[0])
+    return Answer(subject=subject, word="unlisted", why="no driver is listed for this release", row=row)
 
 
 def _is_listed(driver: Version, fact: GpuDriverFact) -> bool:
@@ -148,9 +156,6 @@ def _judge_runtime(operator: str, name: str, text: str, line: OperatorLineFact) 
         return _answer(subject, word, line.note or "CRI-O is listed, and no version of it", row, line)
     low, high = parse_version(line.containerd_minimum), parse_version(line.containerd_maximum)
     minor, listed = parse_version(parse_version(text).minor), f"{low} to {high} are listed"
-    disputed = next((one for one in line.disagreements if one.field == "containerdMaximum"), None)
-    if disputed and parse_version(disputed.value) < minor <= high:
-        return _answer(subject, "disputed", f"{listed}; {disputed.source} says {disputed.value}", row, line)
     if minor > high:
         return _answer(subject, "unlisted", f"{listed}: the matrix ends there", row, line)
     return _answer(subject, "supported" if minor >= low else "unsupported", listed, row, line)
@@ -168,15 +173,10 @@ def _judge_dra_driver(
             row = f"operator-components.json {operator.version} draDriver"
             yield Answer(subject=subject, word="unlisted", why="which one it carries isn't known", row=row)
         else:
-            is_same = parse_version(carried.version) == parse_version(driver.version)
-            word: Word = "supported" if is_same and carried.verified else "unlisted" if is_same else "unsupported"
-            row = f"operator-components.json {carried.release} draDriver"
-            yield _answer(subject, word, f"its chart carries {carried.version}", row, carried)
-    if operator and line and driver.install == "chart" and line.standalone_dra_drivers:
-        subject = f"GPU Operator {operator.version} with the chart of DRA driver {driver.version}"
-        is_pair = any(_is_of(driver.version, pair) for pair in line.standalone_dra_drivers)
-        why = f"{', '.join(line.standalone_dra_drivers)} go with it"
-        yield _answer(subject, "supported" if is_pair else "unlisted", why, f"operator-lines.json {line.line}", line)
+            yield _settle("operator-components", [carried], partial(_judge_carried, subject, driver.version))
+    if operator and line and driver.install == "chart" and _is_said(line, "standalone_dra_drivers"):
+        beside = f"GPU Operator {operator.version} with the chart of DRA driver {driver.version}"
+        yield _settle(_LINES, [line], lambda rows: _judge_standalone(beside, driver.version, rows[0]))
     parts = {
         "kubernetes": ("Kubernetes", stack.kubernetes.version),
         "gpuDriver": ("GPU driver", stack.gpu_driver and stack.gpu_driver.version),
@@ -189,8 +189,7 @@ def _judge_dra_driver(
         version = _parse(text) if text else None
         if version is not None and fact.use in uses and fact.install in ("any", driver.install):
             subject = f"DRA driver {driver.version} with {name} {version}"
-            row = f"driver-minimums.json {fact.part} {fact.use} {fact.install}"
-            yield _judge_minimum(subject, version, fact.minimum, fact, row)
+            yield _settle("driver-minimums", [fact], partial(_judge_minimum, subject, version))
 
 
 def _is_of(version: str, pair: str) -> bool:
@@ -198,9 +197,54 @@ def _is_of(version: str, pair: str) -> bool:
     return text == pair or (pair.endswith(".x") and text.startswith(pair.removesuffix("x")))
 
 
-def _judge_minimum(subject: str, version: Version, minimum: str, fact: Fact, row: str) -> Answer:
-    word: Word = "supported" if version >= parse_version(minimum) else "unsupported"
-    return _answer(subject, word, f"{minimum} is the least", row, fact)
+def _judge_carried(subject: str, version: str, rows: Sequence[ComponentFact]) -> Answer:
+    (carried,) = rows
+    is_same = carried.version is not None and parse_version(carried.version) == parse_version(version)
+    word: Word = "supported" if is_same and carried.verified else "unlisted" if is_same else "unsupported"
+    row = f"operator-components.json {carried.release} draDriver"
+    return _answer(subject, word, f"its chart carries {carried.version or 'none'}", row, carried)
+
+
+def _judge_standalone(subject: str, version: str, line: OperatorLineFact) -> Answer:
+    is_pair = any(_is_of(version, pair) for pair in line.standalone_dra_drivers)
+    why = f"{', '.join(line.standalone_dra_drivers) or 'none'} go with it"
+    return _answer(subject, "supported" if is_pair else "unlisted", why, f"operator-lines.json {line.line}", line)
+
+
+def _judge_minimum(subject: str, version: Version, rows: Sequence[MinimumFact]) -> Answer:
+    (fact,) = rows
+    word: Word = "supported" if version >= parse_version(fact.minimum) else "unsupported"
+    row = f"driver-minimums.json {fact.part} {fact.use} {fact.install}"
+    return _answer(subject, word, f"{fact.minimum} is the least", row, fact)
+
+
+def _judge_least(
+    subject: str,
+    version: Version,
+    field: Literal["dra_kubernetes_minimum", "dra_gpu_driver_minimum"],
+    rows: Sequence[OperatorLineFact],
+) -> Answer:
+    (line,) = rows
+    minimum = line.dra_kubernetes_minimum if field == "dra_kubernetes_minimum" else line.dra_gpu_driver_minimum
+    word: Word = "supported" if minimum is None or version >= parse_version(minimum) else "unsupported"
+    return _answer(subject, word, f"{minimum or 'nothing'} is the least", f"operator-lines.json {line.line}", line)
+
+
+def _is_said(line: OperatorLineFact, field: str) -> bool:
+    """Whether the row, or another source's reading of it, says anything of a field."""
+    readings = (one.rows[0] for one in list_readings(_LINES, [line]))
+    return any(getattr(one, field) for one in (line, *readings))
+
+
+def _settle(table: str, rows: Sequence[F], judge: Callable[[Sequence[F]], Answer]) -> Answer:
+    """The answer of rows; disputed, with both sides, if it would be another as some other source prints them."""
+    own = judge(rows)
+    against = list_disputes(table, rows, judge, lambda answer: answer.word)
+    if not against:
+        return own
+    said = "; ".join(f"{one.answer.word} by {one.said} ({one.source})" for one in against)
+    counted = dict.fromkeys(one.counted for one in against)
+    return replace(own, word="disputed", why=f"{own.why}: {own.word} by {', '.join(counted)}; {said}")
 
 
 def _answer(subject: str, word: Word, why: str, row: str, fact: Fact) -> Answer:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.gates import is_nvidia_package
 from poolwright.catalog.operator_rules import check_carried
+from poolwright.catalog.readings import settle
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import FieldPath, Place
@@ -118,28 +121,33 @@ def check_minimums(stack: Spec[Stack], driver: DraDriver, facts: Facts) -> list[
         "gpuDriver": (("spec", "gpuDriver", "version"), _version_of(said.gpu_driver)),
         "containerToolkit": (("spec", "containerToolkit", "version"), _version_of(said.container_toolkit)),
     }
-    strictest: dict[str, MinimumFact] = {}
-    for fact in facts.driver_minimums:
-        if fact.part in parts and fact.use in uses and fact.install in ("any", driver.install):
-            known = strictest.setdefault(fact.part, fact)
-            if parse_version(fact.minimum) > parse_version(known.minimum):
-                strictest[fact.part] = fact
     problems = []
-    for part, fact in strictest.items():
-        path, found = parts[part]
-        answer = _reaches(found, parse_version(fact.minimum))
-        if answer == "all":
-            continue
-        why = f"the driver documents {fact.minimum} as the least ({fact.use})"
-        what = (
-            f"{driver.name} {driver.version} needs {_PARTS[part]} {fact.minimum} or later; the stack has {_text(found)}"
-        )
-        what += ", which allows earlier ones" if answer == "some" else ""
-        fix = f"choose {fact.minimum} or later" + (", each release written out" if answer == "some" else "")
-        severity: Severity = "warning" if answer == "some" else "error"
-        rule = "poolwright facts, driver-minimums.json"
-        problems.append(_finding("driver-minimum", stack.place(*path), what, why, rule, fix, severity))
+    for part, (path, found) in parts.items():
+        asked = [
+            fact
+            for fact in facts.driver_minimums
+            if fact.part == part and fact.use in uses and fact.install in ("any", driver.install)
+        ]
+        if asked and found:
+            judge = partial(_check_minimum, stack.place(*path), driver, found)
+            problems += settle("driver-minimums", asked, judge)
     return problems
+
+
+def _check_minimum(
+    place: Place, driver: DraDriver, found: VersionRange | Version, asked: Sequence[MinimumFact]
+) -> Finding | None:
+    """Whether what the stack has of a part reaches the strictest of several minimums; of equal ones the first."""
+    fact = max(asked, key=lambda one: parse_version(one.minimum))
+    answer = _reaches(found, parse_version(fact.minimum))
+    if answer == "all":
+        return None
+    why = f"the driver documents {fact.minimum} as the least ({fact.use})"
+    needs = f"{driver.name} {driver.version} needs {_PARTS[fact.part]} {fact.minimum} or later"
+    what = f"{needs}; the stack has {found.text}" + (", which allows earlier ones" if answer == "some" else "")
+    fix = f"choose {fact.minimum} or later" + (", each release written out" if answer == "some" else "")
+    severity: Severity = "warning" if answer == "some" else "error"
+    return _finding("driver-minimum", place, what, why, "poolwright facts, driver-minimums.json", fix, severity)
 
 
 _PARTS: Final = {
@@ -158,14 +166,8 @@ def _version_of(part: object) -> Version | None:
     return parse_version(text) if isinstance(text, str) else None
 
 
-def _text(found: VersionRange | Version | None) -> str:
-    return found.text if found else ""
-
-
-def _reaches(found: VersionRange | Version | None, minimum: Version) -> str:
-    """How much of a version or range is at least the minimum: all, some or none of it; what isn't said is all."""
-    if found is None:
-        return "all"
+def _reaches(found: VersionRange | Version, minimum: Version) -> str:
+    """How much of a version or range is at least the minimum: all, some or none of it."""
     if isinstance(found, Version):
         return "all" if found >= minimum else "none"
     answers = {"all" if version >= minimum else "none" for version in found.exact}

@@ -107,19 +107,32 @@ class Facts:
     """All tables. Each is decoded the first time it is asked for, so that a command pays for those it uses.
 
     Rows stand in the order of their table. Raises msgspec.DecodeError: the tables ship with the tool, so a broken one
-    is our own fault.
+    is our own fault. What a team adds is checked before it comes here (`own_facts`).
     """
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
+    def __init__(self, files: Mapping[str, bytes], own: Mapping[str, frozenset[int]] | None = None) -> None:
         self._files = files
+        self._own = own or {}
 
     def table(self, name: str) -> tuple[Fact, ...]:
         """The rows of a table of FACT_TABLES."""
         return cast("tuple[Fact, ...]", getattr(self, name.replace("-", "_")))
 
-    def with_rows(self, table: str, rows: Sequence[Fact]) -> "Facts":
-        """The same facts with other rows in one table."""
-        return Facts({**self._files, f"{table}.json": msgspec.json.encode({"facts": rows})})
+    def own_rows(self, table: str) -> frozenset[int]:
+        """Which rows of a table a team added or overrode, by their place in it."""
+        return self._own.get(table, frozenset())
+
+    def list_own_sources(self) -> frozenset[str]:
+        """What those rows rest on."""
+        return frozenset(self.table(name)[at].source for name, places in self._own.items() for at in places)
+
+    def with_rows(self, table: str, rows: Sequence[Fact], own: frozenset[int] = frozenset()) -> "Facts":
+        """The same facts with other rows in one table.
+
+        own: the places of those that are a team's.
+        """
+        files = {**self._files, f"{table}.json": msgspec.json.encode({"facts": rows})}
+        return Facts(files, {**self._own, table: own})
 
     @cached_property
     def kubernetes(self) -> tuple[KubernetesFact, ...]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from poolwright.catalog.charts import OPERATOR_CHART, find_read_version, list_installed
+from poolwright.catalog.charts import OPERATOR_CHART, find_read_version, list_installed, list_unknown_values
 from poolwright.catalog.facts import Facts
+from poolwright.catalog.readings import settle
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import FieldPath, Place
-from poolwright.specs.stack import DraDriver, Stack
+from poolwright.specs.stack import DraDriver, GpuDriver, Stack
 from poolwright.specs.version import parse_version
 
 if TYPE_CHECKING:  # as in `facts`: the types of rows are large
-    from poolwright.catalog.tables.operator import OperatorLineFact
+    from poolwright.catalog.tables.operator import ComponentFact, GpuDriverFact, OperatorLineFact
+
+_LINES: Final = "operator-lines"
 
 
 def check_operator(stack: Spec[Stack], minor: str | None, facts: Facts) -> list[Finding]:
@@ -29,15 +33,16 @@ def check_operator(stack: Spec[Stack], minor: str | None, facts: Facts) -> list[
         place = stack.place("spec", "gpuOperator", "version")
         rule = "poolwright facts, operator-releases.json"
         return [_finding("operator-release-unknown", place, what, why, rule, f"name one of: {known}")]
-    problems = _check_range(stack, operator.version, minor, line, facts) if minor else []
+    version = operator.version
+    lines = settle(_LINES, [line], lambda rows: _check_range(stack, version, minor, rows[0], facts)) if minor else []
     return [
-        *problems,
-        *_check_gpu_driver(stack, operator.version, line, facts),
-        *_check_runtime(stack, operator.version, line),
+        *lines,
+        *_check_gpu_driver(stack, version, line, facts),
+        *settle(_LINES, [line], lambda rows: _check_runtime(stack, version, rows[0])),
     ]
 
 
-def _check_range(stack: Spec[Stack], version: str, minor: str, line: OperatorLineFact, facts: Facts) -> list[Finding]:
+def _check_range(stack: Spec[Stack], version: str, minor: str, line: OperatorLineFact, facts: Facts) -> Finding | None:
     """Whether the operator's support page lists the Kubernetes; above its end only if a later line lists it."""
     place = stack.place("spec", "kubernetes", "version")
     low, high, at = map(_minor_key, (line.kubernetes_minimum, line.kubernetes_maximum, minor))
@@ -53,24 +58,20 @@ def _check_range(stack: Spec[Stack], version: str, minor: str, line: OperatorLin
         what = f"GPU Operator {version} doesn't list Kubernetes {minor}, which {since} does"
         fix = f"choose {since} or later of the line"
     elif low <= at <= high:
-        return []
+        return None
     elif not lines:
         severity, fix = "warning", "try it on a cluster that nobody needs, or choose a Kubernetes that is listed"
         why = "the matrix ends there: neither that it works nor that it doesn't is known"
     else:
         fix = f"choose a Kubernetes that is listed, or a line that lists {minor}: {', '.join(f.line for f in lines)}"
-    disputed = next((d for d in line.disagreements if d.field == "kubernetesMinimum"), None)
-    if disputed and at < low:
-        why += f"; another source says {disputed.value} ({disputed.source})"
-    rule = "poolwright facts, operator-lines.json"
-    return [_finding("operator-kubernetes", place, what, why, rule, fix, severity)]
+    return _finding("operator-kubernetes", place, what, why, f"poolwright facts, {_LINES}.json", fix, severity)
 
 
-def _check_runtime(stack: Spec[Stack], version: str, line: OperatorLineFact) -> list[Finding]:
+def _check_runtime(stack: Spec[Stack], version: str, line: OperatorLineFact) -> Finding | None:
     """Whether the operator's support page lists the container runtime; of a range, all of it."""
     runtime = stack.value.spec.container_runtime
     if runtime is None:
-        return []
+        return None
     what = f"GPU Operator {version} doesn't list {runtime.name}"
     if runtime.name == "crio":
         listed = line.crio
@@ -82,10 +83,10 @@ def _check_runtime(stack: Spec[Stack], version: str, line: OperatorLineFact) -> 
         listed = all(low <= one <= high for one in minors)
         what = f"GPU Operator {version} lists containerd {low} to {high}, and the stack runs {runtime.version}"
     if listed:
-        return []
+        return None
     why = "NVIDIA tests no other combination, and its chart takes any: nothing else would stop it"
-    place, rule = stack.place("spec", "containerRuntime", "version"), "poolwright facts, operator-lines.json"
-    return [_finding("operator-runtime", place, what, why, rule, "choose a runtime that is listed", "warning")]
+    place, rule = stack.place("spec", "containerRuntime", "version"), f"poolwright facts, {_LINES}.json"
+    return _finding("operator-runtime", place, what, why, rule, "choose a runtime that is listed", "warning")
 
 
 def check_charts(stack: Spec[Stack], facts: Facts) -> list[Finding]:
@@ -112,6 +113,18 @@ def check_charts(stack: Spec[Stack], facts: Facts) -> list[Finding]:
     return problems
 
 
+def check_chart_values(stack: Spec[Stack], facts: Facts) -> list[Finding]:
+    """Values that would be set and that the facts, with a team's own, don't know; the stack has no other error."""
+    problems = []
+    for chart, key in list_unknown_values(stack.value.spec, facts):
+        what = f"the chart {chart} isn't known to have {key}, which the stack decides"
+        why = "Helm ignores a value that a chart doesn't have: the setting would be lost without a word"
+        fix = f"add {key} to facts/helm-values.yaml, which says of a version what it has, or remove that version there"
+        rule = "poolwright facts, helm-values.json"
+        problems.append(_finding("chart-values", stack.place("spec"), what, why, rule, fix))
+    return problems
+
+
 def _check_gpu_driver(stack: Spec[Stack], version: str, line: OperatorLineFact, facts: Facts) -> list[Finding]:
     """Whether the operator lists the GPU driver; another patch of a listed branch is only a warning."""
     driver = stack.value.spec.gpu_driver
@@ -119,9 +132,13 @@ def _check_gpu_driver(stack: Spec[Stack], version: str, line: OperatorLineFact, 
     rows = [f for f in facts.operator_gpu_drivers if f.line == line.line and f.release in (None, release)]
     if driver is None or not rows:
         return []
+    return settle("operator-gpu-drivers", rows, lambda rows: _check_listed(stack, version, driver, rows))
+
+
+def _check_listed(stack: Spec[Stack], version: str, driver: GpuDriver, rows: Sequence[GpuDriverFact]) -> Finding | None:
     wanted = parse_version(driver.version)
     if any(parse_version(f.version) <= wanted <= parse_version(f.version_maximum or f.version) for f in rows):
-        return []
+        return None
     known = ", ".join(f"{f.version} to {f.version_maximum}" if f.version_maximum else f.version for f in rows)
     branch = wanted.key[0][:1]
     if any(parse_version(f.version).key[0][:1] == branch for f in rows):
@@ -132,7 +149,7 @@ def _check_gpu_driver(stack: Spec[Stack], version: str, line: OperatorLineFact, 
         what = f"GPU driver {driver.version} is of a branch that isn't listed for GPU Operator {version}"
     why = "NVIDIA tests the operator with the drivers that it lists"
     place, rule = stack.place("spec", "gpuDriver", "version"), "poolwright facts, operator-gpu-drivers.json"
-    return [_finding("operator-gpu-driver", place, what, why, rule, f"listed: {known}", severity)]
+    return _finding("operator-gpu-driver", place, what, why, rule, f"listed: {known}", severity)
 
 
 def check_carried(stack: Spec[Stack], index: int, driver: DraDriver, facts: Facts) -> list[Finding]:
@@ -142,28 +159,44 @@ def check_carried(stack: Spec[Stack], index: int, driver: DraDriver, facts: Fact
     if operator is None or line is None:
         return []
     place = stack.place("spec", "draDrivers", index, "version")
+    if driver.install == "chart":
+        return settle(_LINES, [line], lambda rows: _check_standalone(place, operator.version, driver, rows[0]))
+    if driver.install != "gpuOperator":
+        return []
     carried = facts.operator_component(operator.version, "draDriver")
-    version = carried.version if carried else None
-    if driver.install == "gpuOperator" and version and parse_version(version) != parse_version(driver.version):
-        what = f"the stack has {driver.name} {driver.version}, and GPU Operator {operator.version} carries {version}"
-        why = "the operator deploys what its chart pins, tested together; the stack says what runs"
-        unverified = "" if carried is None or carried.verified else ", which wasn't verified"
-        rule = f"poolwright facts, operator-components.json{unverified}"
-        fix = f"write version: {version.removeprefix('v')}, or choose another release of the operator"
-        return [_finding("operator-driver", place, what, why, rule, fix)]
-    if driver.install == "gpuOperator" and not version and line.manages_dra_driver:
-        what = f"which release of the DRA driver GPU Operator {operator.version} carries isn't known"
-        why = "whether the stack says what runs can't be judged"
-        fix = "compare draDriver.version in the values of its chart"
-        rule = "poolwright facts, operator-components.json"
-        return [_finding("operator-driver", place, what, why, rule, fix, "warning")]
+    if carried and carried.version:
+        return settle("operator-components", [carried], lambda rows: _check_same(place, driver, rows[0]))
+    if not line.manages_dra_driver:
+        return []
+    what = f"which release of the DRA driver GPU Operator {operator.version} carries isn't known"
+    why = "whether the stack says what runs can't be judged"
+    fix = "compare draDriver.version in the values of its chart"
+    rule = "poolwright facts, operator-components.json"
+    return [_finding("operator-driver", place, what, why, rule, fix, "warning")]
+
+
+def _check_same(place: Place, driver: DraDriver, carried: ComponentFact) -> Finding | None:
+    """Whether a release of the operator carries this release of the driver."""
+    version = carried.version
+    if version is None or parse_version(version) == parse_version(driver.version):
+        return None
+    what = f"the stack has {driver.name} {driver.version}, and GPU Operator {carried.release} carries {version}"
+    why = "the operator deploys what its chart pins, tested together; the stack says what runs"
+    unverified = "" if carried.verified else ", which wasn't verified"
+    rule = f"poolwright facts, operator-components.json{unverified}"
+    fix = f"write version: {version.removeprefix('v')}, or choose another release of the operator"
+    return _finding("operator-driver", place, what, why, rule, fix)
+
+
+def _check_standalone(place: Place, operator: str, driver: DraDriver, line: OperatorLineFact) -> Finding | None:
+    """Whether the driver's own chart is one that goes with the operator's line."""
     pairs = line.standalone_dra_drivers
-    if driver.install == "chart" and pairs and not any(_is_of(driver.version, pair) for pair in pairs):
-        what = f"GPU Operator {operator.version} goes with the DRA driver's chart {', '.join(pairs)}, not with "
-        why = "NVIDIA lists the two together; another pair is nobody's test"
-        rule, fix = "poolwright facts, operator-lines.json", f"choose a listed one: {', '.join(pairs)}"
-        return [_finding("operator-driver", place, what + driver.version, why, rule, fix, "warning")]
-    return []
+    if not pairs or any(_is_of(driver.version, pair) for pair in pairs):
+        return None
+    what = f"GPU Operator {operator} goes with the DRA driver's chart {', '.join(pairs)}, not with {driver.version}"
+    why = "NVIDIA lists the two together; another pair is nobody's test"
+    rule, fix = f"poolwright facts, {_LINES}.json", f"choose a listed one: {', '.join(pairs)}"
+    return _finding("operator-driver", place, what, why, rule, fix, "warning")
 
 
 def _is_of(version: str, pair: str) -> bool:

@@ -17,7 +17,7 @@ from poolwright.catalog.gates import (
     list_driver_names,
 )
 from poolwright.catalog.inventory import Inventory
-from poolwright.catalog.operator_rules import check_charts, check_operator
+from poolwright.catalog.operator_rules import check_chart_values, check_charts, check_operator
 from poolwright.catalog.pool_gates import check_pool_gates
 from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.entries import repeated_entries
@@ -66,6 +66,8 @@ def check_stack_facts(stack: Spec[Stack], facts: Facts, settled: Settled = _NOTH
         if is_nvidia_package(driver.name, facts) and facts.driver_release(driver.version):
             problems += check_driver_gates(stack, index, minor, facts, settled)
             problems += check_minimums(stack, driver, facts) if minor else []
+    if all(problem.severity != "error" for problem in problems):
+        problems += check_chart_values(stack, facts)
     return problems
 
 

@@ -164,7 +164,8 @@ CODES: Final[dict[str, str]] = {
         "A container has a claim for GPUs and asks for a GPU as an extended resource too. The two are added up."
     ),
     "driver-minimum": (
-        "The NVIDIA DRA driver asks for a later Kubernetes, GPU driver or container toolkit than the stack has."
+        "The NVIDIA DRA driver asks for a later Kubernetes, GPU driver or container toolkit than the stack has. A "
+        "warning where only one of two sources says so."
     ),
     "driver-names-missing": (
         "The facts don't know what a driver is called in ResourceSlices, and the stack doesn't say."
@@ -195,6 +196,18 @@ CODES: Final[dict[str, str]] = {
         "An extra request shares an attribute with each accelerator and doesn't say how many devices go with one."
     ),
     "extra-tier": ("An extra request is for a class of another tier than the placement's."),
+    "fact-inconsistent": (
+        "A row in facts/ names what no table has, such as a release of a line that isn't known, or contradicts another "
+        "row or itself."
+    ),
+    "fact-repeated": (
+        "Two rows in facts/ are about the same thing. What other sources say of it stands in the disagreements of one "
+        "row."
+    ),
+    "fact-table-unknown": (
+        "A file in facts/ isn't called as a table of facts, or lies in a folder below. `poolwright facts` lists the "
+        "tables."
+    ),
     "field-dropped": (
         "A field's feature gate is off, so the API server drops the field when the object is created; the object is "
         "judged without it. An object from a cluster may have it all the same: what was stored before stays."
@@ -268,6 +281,11 @@ CODES: Final[dict[str, str]] = {
         "A class gives less of a device than the envelope's isolation asks for (a partition or a share), and the "
         "placement doesn't consent; or it consents to what needs no consent. A class that doesn't say which type it "
         "takes may give partitions."
+    ),
+    "known-trap": (
+        "A stack has versions of which it is known that something goes wrong, and what it takes besides. `poolwright "
+        "facts known-traps` has them all, with their sources. What goes wrong only on the way from one version to "
+        "another isn't said here."
     ),
     "kubernetes-range": ("A stack's Kubernetes version spans several minor releases; a cluster runs one."),
     "kubernetes-unsupported": ("A stack's Kubernetes isn't in the fact table; what it serves is not guessed."),
@@ -358,15 +376,15 @@ CODES: Final[dict[str, str]] = {
     ),
     "operator-driver": (
         "The GPU operator's release carries another release of the DRA driver than the stack says, or isn't listed "
-        "with it."
+        "with it. A warning where only one of two sources says so."
     ),
     "operator-gpu-driver": (
         "The GPU operator doesn't list the GPU driver: an error for a branch that it doesn't list, a warning for "
-        "another patch."
+        "another patch, and where two sources disagree."
     ),
     "operator-kubernetes": (
-        "The GPU operator doesn't list the stack's Kubernetes. A warning where no line lists it: that isn't known to "
-        "fail."
+        "The GPU operator doesn't list the stack's Kubernetes. A warning where no line lists it, which isn't known to "
+        "fail, and where two sources disagree."
     ),
     "operator-mode": (
         "A stack leaves a part to nobody or to two: the GPU operator deploys either a ClusterPolicy or a GPUCluster, "
@@ -376,7 +394,8 @@ CODES: Final[dict[str, str]] = {
         "A release of the GPU operator isn't in the fact table; what it carries and runs on is not guessed."
     ),
     "operator-runtime": (
-        "The support page of the stack's GPU Operator doesn't list its container runtime: NVIDIA doesn't test the two."
+        "The support page of the stack's GPU Operator doesn't list its container runtime: NVIDIA doesn't test the two. "
+        "Or two sources disagree about that."
     ),
     "out-of-range": ("A number is below the least or above the most that its field takes."),
     "parallel-alternatives": (

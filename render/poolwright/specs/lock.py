@@ -86,7 +86,7 @@ class BoundChoice(Model, frozen=True, kw_only=True):
         Meta(
             pattern="^[1-9][0-9]{0,9}(Mi|Gi)$(?!\\n)",
             description="Whole Mi or Gi. Kept while the price is within it, so that no claim is renamed.",
-            extra_json_schema={"format": "quantity", "examples": ["70Gi"]},
+            extra_json_schema={"format": "quantity", "examples": ["79Gi"]},
         ),
     ]
     envelope: Annotated[OneLine, Meta(description="NAME@VERSION that it was priced for; it is kept for no other.")]

@@ -41,6 +41,15 @@ def check_shape(document: Document, kind: str) -> tuple[Finding, ...]:
     Everything, but of a hostile document only the first MAX_PROBLEMS: each may take long to put into words.
     """
     schema, validator = _validator(kind)
+    return _check(document, schema, validator)
+
+
+def check_against(document: Document, schema: Schema) -> tuple[Finding, ...]:
+    """The same against a JSON Schema that isn't a spec's: what keeps the document from being as it says."""
+    return _check(document, schema, jsonschema_rs.Draft202012Validator(schema))
+
+
+def _check(document: Document, schema: Schema, validator: jsonschema_rs.Draft202012Validator) -> tuple[Finding, ...]:
     found: dict[tuple[str, str], Finding] = {}
     errors = validator.iter_errors(_without_whole_floats(document.value))
     findings = (finding for error in errors for finding in _findings(document, schema, error))

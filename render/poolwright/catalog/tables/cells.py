@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -20,6 +20,7 @@ class Row:
     verified: bool
     source: int  # place in the table's sources, from 1
     remarks: tuple[str, ...]  # what other sources say, then the note
+    is_own: bool  # a project's own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +32,11 @@ class Cells:
     sources: tuple[str, ...]  # each with its date, in the order of first use
 
 
-def build_cells(facts: Sequence[Fact]) -> Cells:
-    """A table's facts as text; all facts are of one type."""
+def build_cells(facts: Sequence[Fact], own: Collection[int] = ()) -> Cells:
+    """A table's facts as text; all facts are of one type.
+
+    own: places of those that are a project's own.
+    """
     values = [dict(zip(fact.__struct_encode_fields__, msgspec.structs.astuple(fact), strict=True)) for fact in facts]
     aside = {*_ASIDE, *(f"{name}Verified" for name in values[0])} if values else _ASIDE
     columns = tuple(
@@ -48,8 +52,9 @@ def build_cells(facts: Sequence[Fact]) -> Cells:
                 *(f"disputed: {other.field} {other.value} ({other.source})" for other in fact.disagreements),
                 *([f"note: {fact.note}"] if fact.note else []),
             ),
+            is_own=index in own,
         )
-        for fact, row in zip(facts, values, strict=True)
+        for index, (fact, row) in enumerate(zip(facts, values, strict=True))
     )
     return Cells(columns=columns, rows=tuple(rows), sources=tuple(sources))
 
