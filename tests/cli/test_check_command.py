@@ -116,6 +116,7 @@ def test_what_planned_nodes_are_wrong_about_hides_nothing_else(tmp_path: Path) -
     assert sorted(re.findall(r"\[([a-z-]+)\]$", ran.stdout, re.MULTILINE)) == [
         "custom-unused",
         "hardware-unknown",
+        "lock-stale",  # of the envelope without a price
         "unbounded-load",
     ]
 

@@ -114,10 +114,82 @@ def test_what_is_rendered_asks_for_the_bound_of_the_lock(folder: Path) -> None:
     (folder / LOCK_FILE).write_text(json.dumps(lock))
     after = run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout
     assert ("15Gi" in before, "17Gi" in after) == (True, True)
-    # Of another version of the envelope it is another price.
+    # Of another version of the envelope it is another price, and one below today's price would be a wrong "it fits".
+    lock["memoryBounds"]["lab-alpha/guard-1b7"] |= {"bound": "14Gi"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    assert run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout == before
     lock["memoryBounds"]["lab-alpha/guard-1b7"] |= {"envelope": "guard-1b7@9.9.9"}
     (folder / LOCK_FILE).write_text(json.dumps(lock))
     assert run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=folder).stdout == before
+
+
+def test_check_says_that_the_lock_is_behind(folder: Path) -> None:
+    lock = read_lock(folder)
+    lock["memoryBounds"]["lab-alpha/guard-1b7"] |= {"bound": "14Gi"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    edit(folder, STACK, "580.173.02", "595.91.07")
+    ran = run("check", folder=folder)
+    assert ran.code == 0
+    assert (
+        "poolwright.lock: warning: 2 choices aren't what the specs ask for: memoryBounds.lab-alpha/guard-1b7, "
+        "stacks.operator-26-7.gpuDriver  [lock-stale]\n"
+        "  why  where the specs don't hold what the lock says they count, so the next pin may choose otherwise "
+        "(poolwright.dev/v1alpha1)\n"
+        "  fix  run poolwright pin, and commit the lock\n"
+    ) in ran.stdout
+    assert pin(folder).code == 0
+    assert "lock-stale" not in run("check", folder=folder).stdout
+
+
+def test_check_says_that_the_lock_can_not_be_written_anew(folder: Path) -> None:
+    edit(folder, STACK, "version: 2.2.x", "version: 3.9.x")
+    ran = run("check", folder=folder)
+    assert (
+        "poolwright.lock: warning: it can't be brought up to date: no version of containerRuntime is known here that "
+        "is in 3.9.x  [lock-stale]\n"
+    ) in ran.stdout
+
+
+@pytest.mark.parametrize("option", ["--plan", "--matrix"])
+def test_what_is_only_printed_writes_nothing(option: str, folder: Path) -> None:
+    before = (folder / LOCK_FILE).read_bytes()
+    edit(folder, STACK, "580.173.02", "595.91.07")
+    assert pin(folder, option).code == 0
+    assert (folder / LOCK_FILE).read_bytes() == before
+
+
+def test_a_digest_that_a_stack_takes_back_is_gone(folder: Path) -> None:
+    lock = read_lock(folder)
+    images = lock["stacks"]["operator-26-7"]["images"]
+    digest = "sha256:" + "a" * 64
+    images["vllm"] |= {"digest": digest, "by": "stack", "reason": "written in the stack"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    assert pin(folder).code == 0
+    assert "digest" not in read_lock(folder)["stacks"]["operator-26-7"]["images"]["vllm"]
+    images["vllm"] |= {"by": "registry"}
+    (folder / LOCK_FILE).write_text(json.dumps(lock))
+    assert pin(folder).code == 0
+    assert read_lock(folder)["stacks"]["operator-26-7"]["images"]["vllm"]["digest"] == digest
+
+
+@pytest.mark.parametrize(("field", "what"), [("digest", "no digest, and by whom"), ("by", "a digest, and not by whom")])
+def test_a_digest_is_somebodys(field: str, what: str, folder: Path) -> None:
+    lock = read_lock(folder)
+    image = lock["stacks"]["operator-26-7"]["images"]["vllm"]
+    image |= {"digest": "sha256:" + "a" * 64, "by": "registry"}
+    del image[field]
+    (folder / LOCK_FILE).write_text(json.dumps(lock, indent=1))
+    ran = pin(folder)
+    assert (ran.code, f"image vllm has {what}  [lock-unreadable]" in ran.stderr) == (2, True)
+
+
+def test_a_version_in_the_lock_is_one(folder: Path) -> None:
+    lock = read_lock(folder)
+    lock["stacks"]["operator-26-7"]["gpuDriver"]["version"] = "newest"
+    (folder / LOCK_FILE).write_text(json.dumps(lock, indent=1))
+    ran = pin(folder, "--plan")
+    assert (ran.code, "Traceback" in ran.stderr) == (2, False)
+    assert ran.stderr.startswith("poolwright.lock:")
 
 
 REFUSED = {

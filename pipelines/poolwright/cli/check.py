@@ -34,6 +34,7 @@ def run_check(project: str, report: ReportFormat) -> int:
         inventories = read_inventories(loaded)
         warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
         warnings += check_captured_operands(loaded.specs, inventories)
+        warnings += _check_lock(loaded)
         warnings += check_traps(loaded.specs, inventories, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
@@ -68,6 +69,16 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
         found += check_prices(priced.prices, priced.room)
         found += check_crowding(priced, list(list_tolerances(specs, cluster.name)))
     return found
+
+
+def _check_lock(project: LoadedProject) -> tuple[Finding, ...]:
+    """A lock that the specs have left behind; a project without one pins nothing."""
+    if project.lock is None:
+        return ()
+    from poolwright.pins.stale import check_stale  # here: most commands resolve nothing
+
+    units = [closure for closure in project.closures if isinstance(closure, UnitClosure)]
+    return check_stale(project.written, project.lock, units, project.facts)
 
 
 def _check_owed(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:

@@ -378,7 +378,9 @@ def schema(kind: str, out: str | None) -> int:
     show_default=True,
     help="How it is printed.",
 )
-@click.option("--matrix", is_flag=True, help="Print the combinations in use, and which rehearsals are owed, instead.")
+@click.option(
+    "--matrix", is_flag=True, help="Print the combinations in use, and which rehearsals are owed, and write nothing."
+)
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -386,7 +388,9 @@ def schema(kind: str, out: str | None) -> int:
     help="With --matrix: the day that records are judged on; default: today in UTC.",
 )
 @click.option(
-    "--plan", is_flag=True, help="Print the steps from the lock as it is to the new one instead, with claims at risk."
+    "--plan",
+    is_flag=True,
+    help="Print the steps from the lock as it is to the new one, with claims at risk, and write nothing.",
 )
 @click.option("--from", "since", metavar="FILE", help="With --plan: the earlier lock; default: the project's own.")
 def pin(

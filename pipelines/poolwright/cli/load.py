@@ -42,6 +42,7 @@ class LoadedProject:
     facts: Facts
     named_files: Mapping[str, bytes]  # the files that envelopes name
     customs: Mapping[str, Custom]  # teams' own components, by the name of their unit's folder
+    written: Specs  # the same as they stand in their files: with ranges that the lock decides
     lock: Lock | None = None
 
 
@@ -52,7 +53,8 @@ def load_project(root: str) -> LoadedProject:
     """
     lock = read_lock(root)  # first: a newer release may have written specs, and facts, that this one can't read
     facts = read_facts(root)
-    specs = apply_lock(parse_specs(read_specs(root)), lock)
+    written = parse_specs(read_specs(root))
+    specs = apply_lock(written, lock)
     files = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closures = build_closures(specs, files, facts)
     if unreadable := list(check_model_files(specs.envelopes, files)):
@@ -62,7 +64,14 @@ def load_project(root: str) -> LoadedProject:
     closures = tuple(bound_claim(closure, files, facts, lock) for closure in closures)
     closures = complete_closures(closures, lambda envelope: render_workload(envelope, files), digests.get)
     return LoadedProject(
-        root=root, specs=specs, closures=closures, facts=facts, named_files=files, customs=customs, lock=lock
+        root=root,
+        specs=specs,
+        closures=closures,
+        facts=facts,
+        named_files=files,
+        customs=customs,
+        written=written,
+        lock=lock,
     )
 
 

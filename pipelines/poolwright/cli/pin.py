@@ -77,8 +77,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
     is_same = before is not None and before.text == render_lock(lock)
-    written = not options.check and not is_same
-    if written:
+    if not (options.check or options.plan or options.matrix or is_same):
         write_lock(root, render_lock(lock))
     if options.plan:
         _report_plan(root, options, previous, lock)

@@ -8,6 +8,7 @@ from typing import Any
 
 from poolwright.catalog.locked import leaves_choice
 from poolwright.specs.lock import Choice
+from poolwright.specs.model import VersionText
 from poolwright.specs.version import VersionRange, parse_version, parse_version_range
 
 
@@ -46,7 +47,7 @@ def choose(
     """
     wanted = parse_version_range(text)
     if not leaves_choice(text):
-        return Choice(version=wanted.exact[0].text.removeprefix("v"), reason="exact in the stack")
+        return Choice(version=VersionText(wanted.exact[0].text.removeprefix("v")), reason="exact in the stack")
     if previous is not None and not upgrade and _holds(wanted, previous.version):
         return previous
     known = list(candidates)
@@ -55,7 +56,7 @@ def choose(
         outside = sorted({one.version for one in known}, key=key, reverse=True)
         return Unresolved(text, tuple(outside))
     best = max(fitting, key=lambda one: key(one.version))
-    return Choice(version=best.version, reason=f"newest of {text} {best.said}", source=best.source)
+    return Choice(version=VersionText(best.version), reason=f"newest of {text} {best.said}", source=best.source)
 
 
 def _holds(wanted: VersionRange, text: str) -> bool:

@@ -27,6 +27,6 @@ def _choose(image: ServingImage, digests: Mapping[str, str], before: ImageChoice
         return ImageChoice(
             image=reference, digest=digests[reference], by="registry", reason="what its registry has under the tag"
         )
-    if before is not None and before.image == reference and before.digest is not None:
+    if before is not None and before.image == reference and before.by == "registry":  # what a stack took back is gone
         return before
     return ImageChoice(image=reference, reason="the stack writes no digest, and no registry was asked")

@@ -18,7 +18,7 @@ from poolwright.pins.choose import Candidate, Unresolved, choose
 from poolwright.pins.images import choose_images
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.lock import ChartChoice, Choice, StackLock
-from poolwright.specs.model import VersionRangeText
+from poolwright.specs.model import VersionRangeText, VersionText
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import FieldPath
 from poolwright.specs.stack import (
@@ -193,7 +193,7 @@ class _Resolver:
                 fix=f"write the exact version, or add it to the facts{f'; known are {known}' if known else ''}",
             )
         )
-        return Choice(version=found.range, reason="not resolved")
+        return Choice(version=VersionText(found.range), reason="not resolved")
 
 
 def _choose_chart(chart: Chart, known: Known) -> ChartChoice:

@@ -21,6 +21,7 @@ from poolwright.specs.lock import BoundChoice, Lock
 from poolwright.specs.model import QuantityText
 from poolwright.specs.parse import Specs
 from poolwright.specs.place import Place
+from poolwright.specs.quantity import parse_quantity
 
 _ANY: Final = DeviceMemory(name="any", total_bytes=80 * GIB)
 C = TypeVar("C", bound=Closure)
@@ -30,7 +31,8 @@ def bound_claim(closure: C, files: Mapping[str, bytes], facts: Facts, lock: Lock
     """The closure; a unit's claim asks for as much memory as its envelope costs on each device, and it is `is_priced`.
 
     files: those that the envelope names, by path. One that can't be read bounds nothing: check_model_files says so.
-    lock:  keeps the bound that was priced before, so that a better figure for an engine renames no claim.
+    lock:  keeps the bound that was priced before while the price is within it, so that a better figure for an engine
+           renames no claim; one below the price would give an engine a device that it can't start on.
     A class whose driver publishes no memory, and an envelope without a price, have no bound.
     """
     if not isinstance(closure, UnitClosure):
@@ -70,7 +72,7 @@ def _set_price(
         return closure
     bound, drivers = _find_bound(*built), facts.memory_drivers
     kept = find_kept(closure, lock)
-    if bound is not None and kept is not None:
+    if bound is not None and kept is not None and parse_quantity(kept.bound) >= bound.quantity:
         bound = QuantityText(kept.bound)
     ways = tuple(
         msgspec.structs.replace(way, memory=bound) if way.device_class.driver in drivers else way

@@ -329,6 +329,10 @@ CODES: Final[dict[str, str]] = {
     "ledger-unused": (
         "The feature ledger has a row for a feature that nothing uses, or that is stable by now. It can go."
     ),
+    "lock-stale": (
+        "The lock isn't what `poolwright pin` would write: a stack, an image or an envelope was changed since, "
+        "or a claim needs more memory than the lock says. What is rendered is sound; it isn't what was pinned."
+    ),
     "lock-unreadable": (
         "`poolwright.lock` isn't what `poolwright pin` writes, or a newer release wrote it. Restore it from Git, or "
         "pin again."

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import Finding, SpecError
-from poolwright.specs.model import ApiVersion, Model
+from poolwright.specs.model import ApiVersion, Model, VersionText, decode_custom
 from poolwright.specs.place import Place
 from poolwright.specs.scalar import DigestText, ImageReference, OneLine, Semver, UnitName
 from poolwright.specs.version import parse_version
@@ -29,7 +29,7 @@ _RESTORE: Final = "restore it from Git, or run poolwright pin"
 class Choice(Model, frozen=True, kw_only=True):
     """An exact version, and why it is this one."""
 
-    version: Annotated[OneLine, Meta(description="The exact version.")]
+    version: Annotated[VersionText, Meta(description="The exact version.")]
     reason: Annotated[OneLine, Meta(description="Why it is this one.")]
     source: Annotated[OneLine | None, Meta(description="The row of the facts, or the file, that says so.")] = None
 
@@ -85,7 +85,7 @@ class BoundChoice(Model, frozen=True, kw_only=True):
         str,
         Meta(
             pattern="^[1-9][0-9]{0,9}(Mi|Gi)$(?!\\n)",
-            description="Whole Mi or Gi. Kept while the price is within it, so that no claim is renamed.",
+            description="Whole Mi or Gi. It counts while the price is within it, so that no claim is renamed.",
             extra_json_schema={"format": "quantity", "examples": ["79Gi"]},
         ),
     ]
@@ -144,14 +144,15 @@ def parse_lock(text: bytes) -> LockFile:
     Raises: SpecError with everything that is wrong with it, or that a newer release wrote it.
     """
     try:
-        found = msgspec.json.decode(text, type=Lock)
+        found = msgspec.json.decode(text, type=Lock, dec_hook=decode_custom)
     except msgspec.DecodeError:
         found = None
     if found is None or render_lock(found) != text:
         found = _parse_strictly(text)
-    if problems := list(_check_newer(found)):
+    file = LockFile(found, text)
+    if problems := [*_check_newer(found), *_check_digests(file)]:
         raise SpecError(problems)
-    return LockFile(found, text)
+    return file
 
 
 def _check_newer(lock: Lock) -> Iterator[Finding]:
@@ -162,6 +163,17 @@ def _check_newer(lock: Lock) -> Iterator[Finding]:
         yield _refuse(Place(LOCK_FILE), f"render format {lock.render_format.version} isn't known here", fix)
 
 
+def _check_digests(file: LockFile) -> Iterator[Finding]:
+    """A digest that nobody gave, and somebody who gave none: whose it is decides when it is kept."""
+    for stack, part in file.value.stacks.items():
+        for name, image in part.images.items():
+            if (image.digest is None) != (image.by is None):
+                what = f"image {name} has " + (
+                    "a digest, and not by whom" if image.digest else "no digest, and by whom"
+                )
+                yield _refuse(file.place("stacks", stack, "images", name), what, _RESTORE)
+
+
 def _parse_strictly(text: bytes) -> Lock:
     documents = parse_documents(text, LOCK_FILE)
     if len(documents) != 1:
@@ -170,7 +182,7 @@ def _parse_strictly(text: bytes) -> Lock:
         )
     (document,) = documents
     try:
-        return msgspec.convert(document.value, Lock)
+        return msgspec.convert(document.value, Lock, dec_hook=decode_custom)
     except msgspec.ValidationError as error:
         from poolwright.specs.shape import check_shape  # here: it takes longer to load than a unit to render
 
