@@ -133,7 +133,7 @@ def test_check_says_that_the_lock_is_behind(folder: Path) -> None:
     assert (
         "poolwright.lock: warning: 2 choices aren't what the specs ask for: memoryBounds.lab-alpha/guard-1b7, "
         "stacks.operator-26-7.gpuDriver  [lock-stale]\n"
-        "  why  where the specs don't hold what the lock says they count, so the next pin may choose otherwise "
+        "  why  where the two differ the specs count, and nothing pins what they leave open "
         "(poolwright.dev/v1alpha1)\n"
         "  fix  run poolwright pin, and commit the lock\n"
     ) in ran.stdout

@@ -42,7 +42,7 @@ def _stale(what: str, fix: str) -> Finding:
         severity="warning",
         place=Place(LOCK_FILE),
         what=what,
-        why="where the specs don't hold what the lock says they count, so the next pin may choose otherwise",
+        why="where the two differ the specs count, and nothing pins what they leave open",
         rule="poolwright.dev/v1alpha1",
         fix=fix,
     )
