@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from fleet import FACTS
-from poolwright.catalog.compatibility import Answer, Word, find_worst, judge_stack
+from poolwright.catalog.compatibility import Answer, Word, find_worst, judge_stack, list_unspoken
 from poolwright.specs.model import VersionRangeText
 from poolwright.specs.stack import (
     ContainerRuntime,
@@ -104,8 +105,66 @@ def test_situations(name: str) -> None:
 
 def test_each_answer_names_its_row_and_what_that_rests_on() -> None:
     answers = judge_stack(build(by_claims=True, runtime="2.2.9", toolkit="1.20.0"), FACTS)
-    assert len(answers) == 10
+    assert len(answers) == 11
     assert [one for one in answers if not (one.row and one.source and one.date)] == []
+
+
+# --- beyond what anybody says ---
+
+ABOVE: dict[str, tuple[StackSpec, str, Word]] = {
+    "kubernetes-after-all-known": (
+        build(kubernetes="1.38.0", by_claims=True),
+        "DRA driver 0.5.0 with Kubernetes 1.38.0",
+        "unlisted",
+    ),
+    "newest-kubernetes": (
+        build(kubernetes="1.37.9", by_claims=True),
+        "DRA driver 0.5.0 with Kubernetes 1.37.9",
+        "supported",
+    ),
+    "branch-after-all-known": (build(driver="611.1.1"), "DRA driver 0.5.0 with GPU driver 611.1.1", "unlisted"),
+    "newest-branch": (build(driver="610.99.1"), "DRA driver 0.5.0 with GPU driver 610.99.1", "supported"),
+    "toolkit-after-all-known": (build(toolkit="1.21.0"), "DRA driver 0.5.0 with container toolkit 1.21.0", "unlisted"),
+    "newest-toolkit": (build(toolkit="1.20.9"), "DRA driver 0.5.0 with container toolkit 1.20.9", "supported"),
+    "claims-after-all-known": (
+        build(kubernetes="1.38.0", by_claims=True),
+        "GPUCluster of 26.7.0 with Kubernetes 1.38.0",
+        "unlisted",
+    ),
+    "release-that-nobody-knows": (build(dra="0.9.0"), "DRA driver 0.9.0", "unlisted"),
+    "operator-without-claims": (
+        build(operator="26.3.0", by_claims=True),
+        "GPUCluster of GPU Operator 26.3.0",
+        "unsupported",
+    ),
+    "operator-with-claims": (build(by_claims=True), "GPUCluster of GPU Operator 26.7.0", "supported"),
+    "runtime-without-operator": (
+        msgspec.structs.replace(build(runtime="2.2.1"), gpu_operator=None),
+        "containerd 2.2.1",
+        "unlisted",
+    ),
+    "runtime-whose-version-is-not-listed": (
+        msgspec.structs.replace(
+            build(), container_runtime=ContainerRuntime(name="crio", version=VersionRangeText("1.35.0"))
+        ),
+        "GPU Operator 26.7.0 with crio 1.35.0",
+        "unlisted",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_what_nobody_tried_is_not_supported(name: str) -> None:
+    spec, subject, word = ABOVE[name]
+    assert ask(spec, subject).word == word
+
+
+def test_what_no_table_speaks_of_is_named_and_counts_in_no_answer() -> None:
+    foreign = DraDriver(name="nic-dra-driver", version="1.4.0", install="external")
+    spec = build(by_claims=True)
+    both = msgspec.structs.replace(spec, dra_drivers=(*spec.dra_drivers, foreign))
+    assert list_unspoken(both, FACTS) == ("nic-dra-driver 1.4.0",)
+    assert judge_stack(both, FACTS) == judge_stack(spec, FACTS)
 
 
 def test_nothing_is_said_of_a_range() -> None:

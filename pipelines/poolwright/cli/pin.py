@@ -10,7 +10,7 @@ from typing import Literal
 
 from poolwright.admission.claimed import bound_claim
 from poolwright.catalog.closure import UnitClosure, list_named_files
-from poolwright.catalog.compatibility import Answer, judge_stack
+from poolwright.catalog.compatibility import Answer, judge_stack, list_unspoken
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.locked import apply_lock, pin_stack
 from poolwright.catalog.units import build_closures
@@ -84,7 +84,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     elif options.matrix:
         _report_matrix(root, options, lock, as_of or dt.datetime.now(dt.UTC).date())
     else:
-        _report(options, lock, changes, _judge(specs, stacks, facts), is_same=is_same)
+        _report(options, lock, changes, *_judge(specs, stacks, facts), is_same=is_same)
     return 1 if options.check and not is_same else 0
 
 
@@ -143,9 +143,14 @@ def _bound_units(root: str, specs: Specs, stacks: Mapping[str, StackLock], reque
     return [bound_claim(one, files, request.facts) for one in closures if isinstance(one, UnitClosure)]
 
 
-def _judge(specs: Specs, stacks: Mapping[str, StackLock], facts: Facts) -> dict[str, tuple[Answer, ...]]:
+def _judge(
+    specs: Specs, stacks: Mapping[str, StackLock], facts: Facts
+) -> tuple[dict[str, tuple[Answer, ...]], dict[str, tuple[str, ...]]]:
+    """What is said of each stack's versions, and the components that nobody speaks of."""
     spec_of = {stack.value.identity: stack.value.spec for stack in specs.stacks}
-    return {name: judge_stack(pin_stack(spec_of[name], lock), facts) for name, lock in sorted(stacks.items())}
+    pinned = {name: pin_stack(spec_of[name], lock) for name, lock in sorted(stacks.items())}
+    answers = {name: judge_stack(stack, facts) for name, stack in pinned.items()}
+    return answers, {name: list_unspoken(stack, facts) for name, stack in pinned.items()}
 
 
 def _report(
@@ -153,16 +158,17 @@ def _report(
     lock: Lock,
     changes: Sequence[Change],
     answers: Mapping[str, Sequence[Answer]],
+    unspoken: Mapping[str, Sequence[str]],
     *,
     is_same: bool,
 ) -> None:
     if options.form == "json":
-        say(render_report_json(lock, changes, answers, written=not options.check and not is_same))
+        say(render_report_json(lock, changes, answers, unspoken, written=not options.check and not is_same))
         return
     if is_same:
         tell(f"{LOCK_FILE} is up to date")
     else:
         kind = "" if changes else ", in its layout or reasons alone"
         tell(f"{LOCK_FILE} {'would change' if options.check else 'written'}{kind}")
-    for line in (*render_changes(changes), *render_answers(answers)):
+    for line in (*render_changes(changes), *render_answers(answers, unspoken)):
         tell(line)

@@ -33,14 +33,17 @@ def render_changes(changes: Sequence[Change]) -> Iterator[str]:
         yield f"  {one.path:{wide}}  {moved}: {one.reason}"
 
 
-def render_answers(answers: Answers) -> Iterator[str]:
+def render_answers(answers: Answers, unspoken: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """For each stack the word for all together, and beneath it each answer with its row, worst first.
 
+    unspoken: components that nobody says anything of, by stack.
     The rows' sources are in the tables: `poolwright facts operator-lines`. Only a project's own are named here.
     """
     order = {word: number for number, word in enumerate(_ORDER)}
     for stack, found in answers.items():
-        yield f"stack {stack}: {find_worst(found)}"
+        silent = unspoken.get(stack, ())
+        beside = f", and nobody says anything of {', '.join(silent)}" if silent else ""
+        yield f"stack {stack}: {find_worst(found)}{beside}"
         rows = sorted(found, key=lambda one: order[one.word])
         wide = max((len(one.subject) for one in rows), default=0)
         for one in rows:
@@ -52,7 +55,14 @@ def render_answers(answers: Answers) -> Iterator[str]:
 _ORDER: Final[tuple[Word, ...]] = ("unsupported", "disputed", "unlisted", "supported")
 
 
-def render_report_json(lock: Lock, changes: Sequence[Change], answers: Answers, *, written: bool) -> str:
+def render_report_json(
+    lock: Lock,
+    changes: Sequence[Change],
+    answers: Answers,
+    unspoken: Mapping[str, Sequence[str]],
+    *,
+    written: bool,
+) -> str:
     """The document that `pin_schema` describes."""
     document = {
         "apiVersion": API_VERSION,
@@ -78,6 +88,7 @@ def render_report_json(lock: Lock, changes: Sequence[Change], answers: Answers, 
                     }
                     for one in found
                 ],
+                "unspoken": list(unspoken.get(stack, ())),
             }
             for stack, found in answers.items()
         ],
@@ -117,6 +128,9 @@ def pin_schema() -> SchemaPart:
             "name": build_text("Its name."),
             "answer": {"description": "The worst of its answers.", "enum": words},
             "answers": build_list("What is said of its versions.", answer),
+            "unspoken": build_list(
+                "Components of which nobody says anything; they count in no answer.", build_text("Name and version.")
+            ),
         },
     )
     lock = build_schema("Lock")

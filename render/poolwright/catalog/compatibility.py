@@ -59,17 +59,29 @@ def _list_answers(stack: StackSpec, facts: Facts) -> Iterator[Answer]:
         yield _settle(_LINES, [line], lambda rows: _judge_kubernetes(operator.version, kubernetes, rows[0]))
         if operator.mode == "gpuCluster" and _is_said(line, "dra_kubernetes_minimum"):
             subject = f"GPUCluster of {operator.version} with Kubernetes {kubernetes}"
-            yield _settle(_LINES, [line], partial(_judge_least, subject, kubernetes, "dra_kubernetes_minimum"))
+            newest = _find_newest("kubernetes", facts)
+            yield _settle(_LINES, [line], partial(_judge_least, subject, kubernetes, newest, "dra_kubernetes_minimum"))
+    if operator and line and operator.mode == "gpuCluster":
+        yield _settle(_LINES, [line], lambda rows: _judge_resource(operator.version, rows[0]))
     if operator and line and stack.gpu_driver:
         yield from _judge_gpu_driver(
             operator.version, operator.mode == "gpuCluster", stack.gpu_driver.version, line, facts
         )
-    if operator and line and stack.container_runtime and _parse(stack.container_runtime.version):
+    if stack.container_runtime and _parse(stack.container_runtime.version):
         name, version = stack.container_runtime.name, stack.container_runtime.version
-        yield _settle(_LINES, [line], lambda rows: _judge_runtime(operator.version, name, version, rows[0]))
+        if operator and line:
+            yield _settle(_LINES, [line], lambda rows: _judge_runtime(operator.version, name, version, rows[0]))
+        else:
+            why = "what goes with a runtime is listed by lines of the operator that are known"
+            yield Answer(subject=f"{name} {version}", word="unlisted", why=why, row="operator-lines.json")
     for driver in stack.dra_drivers:
         if is_nvidia_package(driver.name, facts):
             yield from _judge_dra_driver(stack, driver, line, facts)
+
+
+def list_unspoken(stack: StackSpec, facts: Facts) -> tuple[str, ...]:
+    """Components of which no table says anything, with their versions: they count in no answer."""
+    return tuple(f"{one.name} {one.version}" for one in stack.dra_drivers if not is_nvidia_package(one.name, facts))
 
 
 def _judge_operator(version: str, line: OperatorLineFact | None, facts: Facts) -> Answer:
@@ -94,6 +106,14 @@ def _judge_lifecycle(subject: str, line: OperatorLineFact) -> Answer:
         return _answer(subject, "unsupported", f"the line {line.line} is at the end of its support", row, line)
     why = f"the line {line.line} is {'deprecated, and ' if line.lifecycle == 'deprecated' else ''}supported"
     return _answer(subject, "supported", why, row, line)
+
+
+def _judge_resource(operator: str, line: OperatorLineFact) -> Answer:
+    """Whether the line has the resource by which the operator manages the DRA driver."""
+    subject, row = f"GPUCluster of GPU Operator {operator}", f"operator-lines.json {line.line}"
+    if line.manages_dra_driver:
+        return _answer(subject, "supported", "the line manages the DRA driver", row, line)
+    return _answer(subject, "unsupported", "the line has no GPUCluster, and manages no DRA driver", row, line)
 
 
 def _judge_kubernetes(operator: str, kubernetes: Version, line: OperatorLineFact) -> Answer:
@@ -124,7 +144,8 @@ def _judge_gpu_driver(
     )
     if by_claims and _is_said(line, "dra_gpu_driver_minimum"):
         least = f"GPUCluster of {operator} with GPU driver {driver}"
-        yield _settle(_LINES, [line], partial(_judge_least, least, driver, "dra_gpu_driver_minimum"))
+        newest = _find_newest("gpuDriver", facts)
+        yield _settle(_LINES, [line], partial(_judge_least, least, driver, newest, "dra_gpu_driver_minimum"))
 
 
 def _judge_listed(subject: str, driver: Version, row: str, rows: Sequence[GpuDriverFact]) -> Answer:
@@ -152,8 +173,10 @@ def _say_listed(fact: GpuDriverFact) -> str:
 def _judge_runtime(operator: str, name: str, text: str, line: OperatorLineFact) -> Answer:
     subject, row = f"GPU Operator {operator} with {name} {text}", f"operator-lines.json {line.line}"
     if name == "crio":
-        word: Word = "supported" if line.crio else "unsupported"
-        return _answer(subject, word, line.note or "CRI-O is listed, and no version of it", row, line)
+        note = f"; {line.note}" if line.note else ""
+        if line.crio:
+            return _answer(subject, "unlisted", f"CRI-O is listed, and no version of it{note}", row, line)
+        return _answer(subject, "unsupported", f"CRI-O isn't listed{note}", row, line)
     low, high = parse_version(line.containerd_minimum), parse_version(line.containerd_maximum)
     minor, listed = parse_version(parse_version(text).minor), f"{low} to {high} are listed"
     if minor > high:
@@ -164,8 +187,11 @@ def _judge_runtime(operator: str, name: str, text: str, line: OperatorLineFact) 
 def _judge_dra_driver(
     stack: StackSpec, driver: DraDriver, line: OperatorLineFact | None, facts: Facts
 ) -> Iterator[Answer]:
-    """Who carries it, and what it asks of the others at least."""
+    """Whether it is known, who carries it, and what it asks of the others at least."""
     operator = stack.gpu_operator
+    if _parse(driver.version) and facts.driver_release(driver.version) is None:
+        subject = f"DRA driver {driver.version}"
+        yield Answer(subject=subject, word="unlisted", why="no such release is known here", row="driver-releases.json")
     if operator and line and driver.install == "gpuOperator":
         carried = facts.operator_component(operator.version, "draDriver")
         subject = f"GPU Operator {operator.version} with DRA driver {driver.version}"
@@ -189,7 +215,8 @@ def _judge_dra_driver(
         version = _parse(text) if text else None
         if version is not None and fact.use in uses and fact.install in ("any", driver.install):
             subject = f"DRA driver {driver.version} with {name} {version}"
-            yield _settle("driver-minimums", [fact], partial(_judge_minimum, subject, version))
+            newest = _find_newest(fact.part, facts)
+            yield _settle("driver-minimums", [fact], partial(_judge_minimum, subject, version, newest))
 
 
 def _is_of(version: str, pair: str) -> bool:
@@ -211,23 +238,53 @@ def _judge_standalone(subject: str, version: str, line: OperatorLineFact) -> Ans
     return _answer(subject, "supported" if is_pair else "unlisted", why, f"operator-lines.json {line.line}", line)
 
 
-def _judge_minimum(subject: str, version: Version, rows: Sequence[MinimumFact]) -> Answer:
+def _judge_minimum(subject: str, version: Version, newest: str | None, rows: Sequence[MinimumFact]) -> Answer:
     (fact,) = rows
-    word: Word = "supported" if version >= parse_version(fact.minimum) else "unsupported"
-    row = f"driver-minimums.json {fact.part} {fact.use} {fact.install}"
-    return _answer(subject, word, f"{fact.minimum} is the least", row, fact)
+    word, why = _compare_least(version, fact.minimum, newest)
+    return _answer(subject, word, why, f"driver-minimums.json {fact.part} {fact.use} {fact.install}", fact)
+
+
+def _compare_least(version: Version, minimum: str | None, newest: str | None) -> tuple[Word, str]:
+    """What a page says that prints a least version and no greatest: of what came after it was written, nothing."""
+    if minimum is not None and version < parse_version(minimum):
+        return "unsupported", f"{minimum} is the least"
+    why = f"{minimum or 'nothing'} is the least"
+    if newest is not None and _is_later(version, newest):
+        return "unlisted", f"{why}, and {newest} the newest that is known here"
+    return "supported", why
+
+
+def _is_later(version: Version, newest: str) -> bool:
+    """newest: a release without its patches, as in 1.37 or 610."""
+    numbers = tuple(int(part) for part in newest.split("."))
+    return tuple(int(part) for part in version.minor.split("."))[: len(numbers)] > numbers
+
+
+def _find_newest(part: str, facts: Facts) -> str | None:
+    """The newest minor release, or of GPU drivers the newest branch, of which any table says anything."""
+    match part:
+        case "kubernetes":
+            return max((fact.minor for fact in facts.kubernetes), key=parse_version, default=None)
+        case "gpuDriver":
+            branches = {fact.version.split(".")[0] for fact in facts.operator_gpu_drivers}
+            return max(branches, key=int, default=None)
+        case "containerToolkit":
+            found = [one.version for one in facts.operator_components if one.component == "toolkit" and one.version]
+            return max((parse_version(one).minor for one in found), key=parse_version, default=None)
+    return None
 
 
 def _judge_least(
     subject: str,
     version: Version,
+    newest: str | None,
     field: Literal["dra_kubernetes_minimum", "dra_gpu_driver_minimum"],
     rows: Sequence[OperatorLineFact],
 ) -> Answer:
     (line,) = rows
     minimum = line.dra_kubernetes_minimum if field == "dra_kubernetes_minimum" else line.dra_gpu_driver_minimum
-    word: Word = "supported" if minimum is None or version >= parse_version(minimum) else "unsupported"
-    return _answer(subject, word, f"{minimum or 'nothing'} is the least", f"operator-lines.json {line.line}", line)
+    word, why = _compare_least(version, minimum, newest)
+    return _answer(subject, word, why, f"operator-lines.json {line.line}", line)
 
 
 def _is_said(line: OperatorLineFact, field: str) -> bool:
