@@ -39,7 +39,16 @@ MODES: dict[str, Row] = {
     "list-in-cel": (GPU, {}, (f'{TYPE} in ["gpu", "vfio"]',), "exclusive"),
     "list-with-partitions-in-cel": (GPU, {}, (f'{TYPE} in ["gpu", "mig"]',), "partition"),
     "one-of-two-in-cel": (GPU, {}, (f'{TYPE} == "gpu" || {TYPE} == "mig"',), "partition"),
-    "not-a-partition-in-cel-is-not-followed": (GPU, {}, (f'{TYPE} != "mig"',), "partition"),
+    "not-a-partition-in-cel": (GPU, {}, (f'{TYPE} != "mig"',), "exclusive"),
+    "not-a-partition-by-not": (GPU, {}, (f'!({TYPE} == "mig")',), "exclusive"),
+    "not-a-whole-one": (GPU, {}, (f'!({TYPE} in ["gpu"]) && {TYPE} != "vfio"',), "partition"),
+    "by-its-beginning": (GPU, {}, (f'{TYPE}.startsWith("g")',), "exclusive"),
+    "by-its-end": (GPU, {}, (f'{TYPE}.endsWith("ig")',), "partition"),
+    "or-nothing": (GPU, {}, (f'{TYPE} == "gpu" || false',), "exclusive"),
+    "or-everything": (GPU, {}, (f'{TYPE} == "gpu" || true',), "partition"),
+    "or-something-else": (GPU, {}, (f'{TYPE} == "gpu" || device.driver == "x"',), "partition"),
+    "not-both": (GPU, {}, (f'!({TYPE} == "mig" && device.driver == "x")',), "partition"),
+    "in-words-that-are-not-followed": (GPU, {}, (f'{TYPE}.matches("^gpu$")',), "partition"),
     "field-and-cel": (GPU, {"type": ("gpu", "mig")}, (f'{TYPE} == "gpu"',), "exclusive"),
     "shares": (GPU, {"type": ("gpu",)}, ("device.allowMultipleAllocations",), "shared"),
     "shares-among-other-conditions": (
@@ -49,6 +58,22 @@ MODES: dict[str, Row] = {
         "shared",
     ),
     "no-shares": (GPU, {"type": ("gpu",)}, ("!device.allowMultipleAllocations",), "exclusive"),
+    "no-shares-by-a-comparison": (GPU, {"type": ("gpu",)}, ("device.allowMultipleAllocations == false",), "exclusive"),
+    "no-shares-in-another-selector": (
+        GPU,
+        {"type": ("gpu",)},
+        ("true != device.allowMultipleAllocations", "device.allowMultipleAllocations || device.driver != ''"),
+        "exclusive",
+    ),
+    "shares-by-a-comparison": (GPU, {"type": ("gpu",)}, ("device.allowMultipleAllocations != false",), "shared"),
+    "shares-or-nothing": (GPU, {"type": ("gpu",)}, ("device.allowMultipleAllocations || false",), "shared"),
+    "shares-by-not-not": (GPU, {"type": ("gpu",)}, ("!(!device.allowMultipleAllocations)",), "shared"),
+    "shares-or-not": (
+        GPU,
+        {"type": ("gpu",)},
+        ("device.allowMultipleAllocations ? device.driver != '' : true",),
+        "shared",
+    ),
 }
 
 

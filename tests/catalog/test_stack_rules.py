@@ -134,6 +134,9 @@ REFUSED: dict[str, tuple[str, ...]] = {
     ),
     # Nobody wrote `features`: what the class selects says it.
     "baseline-class-of-shares": (FULL, RAW, '.compareTo(semver("580.0.0")) >= 0 && device.allowMultipleAllocations'),
+    "baseline-class-of-shares-in-other-words": (
+        *(FULL, RAW, '.compareTo(semver("580.0.0")) >= 0 && !(!device.allowMultipleAllocations || false)'),
+    ),
     "baseline-class-that-says-so": (FULL, "attributes: {rdma: [true]}", "features: [FastRings]"),
     "baseline-class-for-virtual-machines": (FULL, "type: [gpu]", "type: [vfio]"),
     "baseline-class-of-a-capacity-that-a-gate-brings": (FULL, "memory: {min", "multiprocessors: {min"),

@@ -14,7 +14,7 @@ from poolwright.specs.resolve import ResolvedPlacement
 from poolwright.specs.stack import Stack
 
 if TYPE_CHECKING:
-    from poolwright.catalog.cel import Expr
+    from poolwright.catalog.cel import Call, Expr
 
 # From the strongest: what each mode lets others have of the same device.
 _ORDER: Final[tuple[Isolation, ...]] = ("exclusive", "partition", "shared")
@@ -29,7 +29,8 @@ def device_mode(device_class: DeviceClassSpec, facts: Facts) -> Isolation:
     """The weakest mode of any device that the class takes.
 
     A class that says nothing of the type takes every type that the facts know of its driver; the devices of a driver
-    without facts are whole ones. Shares are what a class asks for by `device.allowMultipleAllocations`.
+    without facts are whole ones. A class that reads `device.allowMultipleAllocations` asks for shares, unless it says
+    that devices may not be shared.
     Raises: CelError if a raw selector is no selector.
     """
     is_shared, taken = read_types(device_class, facts)
@@ -43,11 +44,12 @@ def read_types(device_class: DeviceClassSpec, facts: Facts) -> tuple[bool, froze
 
     Raises: CelError as device_mode.
     """
-    is_shared, types = _read_selectors(device_class)
+    known = _known_types(device_class.driver, facts)
+    is_shared, types = _read_selectors(device_class, known)
     for name, values in device_class.attributes.items():
         if split_name(device_class.driver, name) == (device_class.driver, _TYPE):
-            types.append({str(value) for value in values})
-    return is_shared, frozenset(set.intersection(*types) if types else _known_types(device_class.driver, facts))
+            types.append(frozenset(str(value) for value in values))
+    return is_shared, frozenset.intersection(*types) if types else known
 
 
 def may_share(device_class: DeviceClassSpec, stack: Stack, facts: Facts) -> bool:
@@ -85,24 +87,30 @@ def _is_weaker(mode: Isolation, than: Isolation) -> bool:
     return _ORDER.index(mode) > _ORDER.index(than)
 
 
-def _known_types(driver: str, facts: Facts) -> set[str]:
-    return {fact.type_attribute for fact in facts.device_types if fact.driver == driver}
+def _known_types(driver: str, facts: Facts) -> frozenset[str]:
+    return frozenset(fact.type_attribute for fact in facts.device_types if fact.driver == driver)
 
 
-def _read_selectors(device_class: DeviceClassSpec) -> tuple[bool, list[set[str]]]:
-    """Whether raw selectors ask for shares, and the types that each condition on the type leaves."""
+def _read_selectors(device_class: DeviceClassSpec, known: frozenset[str]) -> tuple[bool, list[frozenset[str]]]:
+    """Whether raw selectors ask for shares, and the types that each condition on the type leaves.
+
+    A selector that reads whether a device may be shared, in whatever words, asks for shares unless a condition says
+    that it may not.
+    """
     if not device_class.selectors:
         return False, []
     # Here, not at the top: the official parser is a large shared object, and most classes have no raw selector.
-    from poolwright.catalog.cel import Ident, parse_cel
+    from poolwright.catalog.cel import find_reads, parse_cel
 
-    is_shared, types = False, []
+    reads, excludes, types = False, False, []
     for selector in device_class.selectors:
-        for clause in _list_clauses(parse_cel(selector.cel.expression).root):
-            is_shared |= isinstance(clause, Ident) and clause.name == "device.allowMultipleAllocations"
-            values = _compared_types(clause, device_class.driver)
+        expression = parse_cel(selector.cel.expression)
+        reads |= any(read.kind == "allowMultipleAllocations" for read in find_reads(expression))
+        for clause in _list_clauses(expression.root):
+            excludes |= _is_shareable(clause) is False
+            values = _find_types(clause, device_class.driver, known)
             types += [values] if values is not None else []
-    return is_shared, types
+    return reads and not excludes, types
 
 
 def _list_clauses(expr: Expr) -> Iterator[Expr]:
@@ -116,12 +124,59 @@ def _list_clauses(expr: Expr) -> Iterator[Expr]:
         yield expr
 
 
-def _compared_types(clause: Expr, driver: str) -> set[str] | None:
-    """The values that `type == "a"` or `type in ["a", "b"]` leaves; None of any other condition."""
+def _is_shareable(expr: Expr) -> bool | None:
+    """Whether a condition holds where a device may be shared (True), or where it may not; None: it is another one."""
+    from poolwright.catalog.cel import Call, Const, Ident
+
+    match expr:
+        case Ident(name="device.allowMultipleAllocations"):
+            return True
+        case Call(function="!_", args=(part,)):
+            found = _is_shareable(part)
+            return None if found is None else not found
+        case (
+            Call(function="_==_" | "_!=_" as function, args=(part, Const(value=bool() as value)))
+            | Call(function="_==_" | "_!=_" as function, args=(Const(value=bool() as value), part))
+        ):
+            found = _is_shareable(part)
+            return None if found is None else found is (value is (function == "_==_"))
+    return None
+
+
+def _find_types(expr: Expr, driver: str, known: frozenset[str]) -> frozenset[str] | None:
+    """The types that a condition leaves, of the known ones and those that it names; None: it may leave any.
+
+    Only the type alone is followed: through `==`, `!=`, `in`, the beginning and the end of a text, not, and and or.
+    """
+    from poolwright.catalog.cel import Call, Const
+
+    match expr:
+        case Const(value=bool() as value):
+            return None if value else frozenset()
+        case Call(function="_==_" | "_!=_" | "@in"):
+            return _find_compared(expr, driver, known)
+        case Call(function="startsWith" | "endsWith" as function, target=read, args=(Const(value=str() as part),)):
+            if read is None or not _reads_type(read, driver):
+                return None
+            begins = function == "startsWith"
+            return frozenset(one for one in known if (one.startswith(part) if begins else one.endswith(part)))
+        case Call(function="!_", args=(part,)):
+            inner = _find_types(part, driver, known)
+            return None if inner is None or not _is_of_type(part, driver) else known - inner
+        case Call(function="_&&_", args=parts):
+            found = [types for one in parts if (types := _find_types(one, driver, known)) is not None]
+            return frozenset.intersection(*found) if found else None
+        case Call(function="_||_", args=parts):
+            either = [_find_types(one, driver, known) for one in parts]
+            return None if None in either else frozenset().union(*(one for one in either if one is not None))
+    return None
+
+
+def _find_compared(expr: Call, driver: str, known: frozenset[str]) -> frozenset[str] | None:
     from poolwright.catalog.cel import Call, Const, ListExpr
 
-    match clause:
-        case Call(function="_==_", args=(Const() as one, read)) | Call(function="_==_", args=(read, Const() as one)):
+    match expr:
+        case Call(args=(Const() as one, read)) | Call(args=(read, Const() as one)):
             values: Collection[Expr] = (one,)
         case Call(function="@in", args=(read, ListExpr(elements=elements))):
             values = elements
@@ -129,7 +184,20 @@ def _compared_types(clause: Expr, driver: str) -> set[str] | None:
             return None
     if not _reads_type(read, driver):
         return None
-    return {str(value.value) for value in values if isinstance(value, Const)}
+    named = frozenset(str(value.value) for value in values if isinstance(value, Const))
+    return known - named if expr.function == "_!=_" else named
+
+
+def _is_of_type(expr: Expr, driver: str) -> bool:
+    """Whether a condition rests on the type and nothing else, so that its opposite leaves the other types."""
+    from poolwright.catalog.cel import Call, Const
+
+    match expr:
+        case Const(value=bool()):
+            return True
+        case Call(function="!_" | "_&&_" | "_||_", args=parts):
+            return all(_is_of_type(part, driver) for part in parts)
+    return _find_types(expr, driver, frozenset()) is not None
 
 
 def _reads_type(expr: Expr, driver: str) -> bool:
