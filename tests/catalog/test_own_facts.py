@@ -274,18 +274,6 @@ def test_what_contradicts_the_tables(golden: Golden) -> None:
     golden.compare(Path(__file__).parent / "data" / "own-facts-contradictions", texts)
 
 
-def test_a_contradiction_in_its_words() -> None:
-    table, row, _ = CONTRADICTIONS["type-named-by-nothing"]
-    with pytest.raises(SpecError) as error:
-        merge(**{table: [row]})
-    assert render_text(error.value.findings) == (
-        "facts/device-types.json:1:93: namePattern of gpu has <profile>  [fact-inconsistent]\n"
-        "  at   facts[0].namePattern\n"
-        "  why  devices that are planned get their names from it (poolwright facts of a project)\n"
-        "  fix  name only <minor>\n"
-    )
-
-
 def test_a_name_that_another_file_adds_is_known() -> None:
     line = take("operator-lines", by=LINE, line="27.1")
     release = {"version": "27.1.0", "line": "27.1", "released": None, **OURS}
