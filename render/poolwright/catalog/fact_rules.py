@@ -190,10 +190,14 @@ def _check_type(row: PlacedRow, facts: Facts) -> Iterator[Finding]:
             what = f"namePattern of {fact.id} has <{unknown[0][:60]}>"
             why, fix = "devices that are planned get their names from it", f"name only <{'>, <'.join(sorted(known))}>"
             yield _finding(row.place("namePattern"), what, why, fix)
-        if other.field == "since" and release_key(fact.since) > release_key(other.value):
-            what = f"{fact.id} are published since {fact.since}, and since {other.value} by {other.source}"
-            why = "releases of the driver in between couldn't be planned for"
-            yield _finding(row.place("since"), what, why, f"write since: {other.value}, and what you found in a note")
+        since = {"since": fact.since, "namePatternSince": fact.name_pattern_since}.get(other.field)
+        if since and release_key(since) > release_key(other.value):
+            what = f"{other.field} of {fact.id} is {since}, and {other.value} by {other.source}"
+            why, fix = (
+                "releases of the driver in between couldn't be planned for",
+                f"write {other.field}: {other.value}",
+            )
+            yield _finding(row.place(other.field), what, why, f"{fix}, and what you found in a note")
 
 
 def _check_setting(row: PlacedRow, facts: Facts) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,7 +17,6 @@ from poolwright.catalog.tables.keys import KEYS, Key, row_key, say_key
 from poolwright.specs.document import MAX_PROBLEMS, Document, Plain, parse_documents
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath, Place, render_field
-from poolwright.specs.shape import check_against
 
 FACT_FOLDER: Final = "facts"
 _RULE: Final = "poolwright facts of a project"
@@ -94,13 +92,20 @@ def _parse_rows(document: Document, table: str, shipped: Sequence[Fact]) -> tupl
             rows.append(OwnRow(fact=msgspec.convert(item, kind), document=document, index=index))
         except msgspec.ValidationError:
             bad = True
-    shape = check_against(document, _build_schema(kind)) if bad else ()
-    if bad and not shape:
-        raise AssertionError(f"{document.file}: the reader refuses what the schema takes")
-    problems += shape
+    problems += _check_shape(document, kind) if bad else ()
     for row in rows:
         problems += [*_check_numbers(row), *_check_disagreements(row, table, copied)]
     return rows, problems
+
+
+def _check_shape(document: Document, kind: type[Fact]) -> tuple[Finding, ...]:
+    """What is wrong with a document that the strict reading has refused."""
+    from poolwright.specs.shape import check_against  # here: the schema's validator takes long to load
+
+    shape = check_against(document, _build_schema(kind))
+    if not shape:
+        raise AssertionError(f"{document.file}: the reader refuses what the schema takes")
+    return shape
 
 
 def _build_schema(kind: type[Fact]) -> dict[str, Any]:
@@ -223,6 +228,8 @@ def _is_said(name: str) -> bool:
 
 
 def _unknown_table(path: str, table: str) -> Finding:
+    import difflib  # here: nothing but this message needs it
+
     near = difflib.get_close_matches(table, FACT_TABLES, 1, 0.6)
     hint = f'did you mean "{near[0]}"? ' if near else ""
     why = f"files in {FACT_FOLDER}/ are called as the table whose rows they add or override"
