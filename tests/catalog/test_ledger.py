@@ -55,8 +55,17 @@ def without_ledger(*edits: tuple[str, str, str]) -> Files:
     return {path: data for path, data in change(*edits).items() if path != LEDGER}
 
 
-def record(step: str, version: str = "0.5.0", date: str = "2026-11-11", component: str = NVIDIA) -> DrillRecord:
-    return DrillRecord(component=component, version=version, step=step, date=date)
+def record(
+    step: str,
+    version: str = "0.5.0",
+    date: str = "2026-11-11",
+    component: str = NVIDIA,
+    cluster: str = "lab-alpha",
+    gates: tuple[str, ...] = ("ConsumableShares", "MPSSupport", "NVMLDeviceHealthCheck"),
+) -> DrillRecord:
+    return DrillRecord(
+        component=component, version=version, step=step, date=date, cluster=cluster, gates=frozenset(gates)
+    )
 
 
 OWN: Records = {ROLLBACK: (record("rollback"),), RECOVERY: (record("recovery"),), INSTALL: (record("install"),)}
@@ -88,6 +97,8 @@ CASES: dict[str, tuple[Files, Records | None]] = {
     "records-older-than-the-driver": (FLEET, {**OWN, RECOVERY: (record("recovery", date="2026-08-18"),)}),
     "records-of-another-step": (FLEET, {**OWN, ROLLBACK: (record("install"),)}),
     "records-of-another-component": (FLEET, {**OWN, ROLLBACK: (record("rollback", component="nic-dra-driver"),)}),
+    "records-of-another-cluster": (FLEET, {**OWN, ROLLBACK: (record("rollback", cluster="lab"),)}),
+    "records-with-the-gate-off": (FLEET, {**OWN, RECOVERY: (record("recovery", gates=("MPSSupport",)),)}),
     "records-that-are-none": (FLEET, {}),
     "row-that-nothing-uses": (change(add=MPS_ROW), OWN),
     "row-of-a-stable-feature": (
@@ -167,7 +178,7 @@ def test_a_recovery_of_kubernetes_counts_for_any_patch_of_the_release() -> None:
     row = BARE_ROW.replace(NVIDIA, "kubernetes").replace("MPSSupport", gate)
     files = change((SHARES, "version: 1.36.x", f"version: 1.36.x\n    featureGates: {{{gate}: true}}"), add=row)
     both = {
-        path: (*OWN[path], record(step, "1.36.2", component="kubernetes"))
+        path: (*OWN[path], record(step, "1.36.2", component="kubernetes", gates=(gate,)))
         for path, step in ((ROLLBACK, "rollback"), (RECOVERY, "recovery"))
     }
     assert judge(files, {**OWN, **both}) == ()
