@@ -40,6 +40,12 @@ MPS_ROW = """\
         - {field: conflictsWith, value: [NVMLDeviceHealthCheck], source: driver docs of August, owner: platform-gpu}
 """.replace("ROLLBACK", ROLLBACK).replace("RECOVERY", RECOVERY)
 BARE_ROW = MPS_ROW.partition("      facts")[0]
+NICS = """\
+    - name: nic-dra-driver
+      version: 1.4.0
+      install: external
+      driverNames: [nic.example.com]
+"""
 NO_CONFLICT = MPS_ROW.replace("[NVMLDeviceHealthCheck]", "[]")
 
 
@@ -115,6 +121,24 @@ CASES: dict[str, tuple[Files, Records | None]] = {
         None,
     ),
     "cluster-that-is-none": (change((LEDGER, "testClusterName: lab-alpha", "testClusterName: lab-alfa")), None),
+    "cluster-with-the-gate-off": (change((LEDGER, "testClusterName: lab-alpha", "testClusterName: lab")), OWN),
+    "cluster-without-the-driver": (
+        change(
+            (SHARES, "      settings: {computeDomains", "      settings: {computeDomains"),
+            (BASELINE, "install: external", "install: external\n      featureGates: {FastRings: true}"),
+            add=BARE_ROW.replace(NVIDIA, "nic-dra-driver").replace("MPSSupport", "FastRings"),
+        ),
+        None,
+    ),
+    # What another driver's gate is by default no facts say.
+    "cluster-whose-default-is-not-known": (
+        change(
+            (BASELINE, "install: external", "install: external\n      featureGates: {FastRings: true}"),
+            (SHARES, "  gpuDriver:", f"{NICS}  gpuDriver:"),
+            add=BARE_ROW.replace(NVIDIA, "nic-dra-driver").replace("MPSSupport", "FastRings"),
+        ),
+        None,
+    ),
     "row-twice": (change(add=MPS_ROW.replace("MPSSupport", "ConsumableShares")), OWN),
     "disputed": (change((SHARES, GATES, MPS), add=BARE_ROW), OWN),
     "settled-as-a-conflict": (change((SHARES, GATES, MPS), add=MPS_ROW), OWN),

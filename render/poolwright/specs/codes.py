@@ -323,6 +323,10 @@ CODES: Final[dict[str, str]] = {
         "gate on, carried out on its test cluster. An empty field is a decision that nobody took: it never stops a "
         "sync, and stops a promotion."
     ),
+    "ledger-test-cluster": (
+        "A row of the feature ledger names a test cluster whose stack doesn't have the feature on, or isn't known to: "
+        "nothing can be tried of it there, and no rehearsal on it is evidence. The fix lists clusters that have it on."
+    ),
     "ledger-unknown": (
         "The feature ledger has a row for a component that no stack has, or for a gate that the component never had. "
         "The fix lists the known ones."
