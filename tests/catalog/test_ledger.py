@@ -40,6 +40,12 @@ MPS_ROW = """\
         - {field: conflictsWith, value: [NVMLDeviceHealthCheck], source: driver docs of August, owner: platform-gpu}
 """.replace("ROLLBACK", ROLLBACK).replace("RECOVERY", RECOVERY)
 BARE_ROW = MPS_ROW.partition("      facts")[0]
+NICS = """\
+    - name: nic-dra-driver
+      version: 1.4.0
+      install: external
+      driverNames: [nic.example.com]
+"""
 NO_CONFLICT = MPS_ROW.replace("[NVMLDeviceHealthCheck]", "[]")
 
 
@@ -55,8 +61,17 @@ def without_ledger(*edits: tuple[str, str, str]) -> Files:
     return {path: data for path, data in change(*edits).items() if path != LEDGER}
 
 
-def record(step: str, version: str = "0.5.0", date: str = "2026-11-11", component: str = NVIDIA) -> DrillRecord:
-    return DrillRecord(component=component, version=version, step=step, date=date)
+def record(
+    step: str,
+    version: str = "0.5.0",
+    date: str = "2026-11-11",
+    component: str = NVIDIA,
+    cluster: str = "lab-alpha",
+    gates: tuple[str, ...] = ("ConsumableShares", "MPSSupport", "NVMLDeviceHealthCheck"),
+) -> DrillRecord:
+    return DrillRecord(
+        component=component, version=version, step=step, date=date, cluster=cluster, gates=frozenset(gates)
+    )
 
 
 OWN: Records = {ROLLBACK: (record("rollback"),), RECOVERY: (record("recovery"),), INSTALL: (record("install"),)}
@@ -88,6 +103,8 @@ CASES: dict[str, tuple[Files, Records | None]] = {
     "records-older-than-the-driver": (FLEET, {**OWN, RECOVERY: (record("recovery", date="2026-08-18"),)}),
     "records-of-another-step": (FLEET, {**OWN, ROLLBACK: (record("install"),)}),
     "records-of-another-component": (FLEET, {**OWN, ROLLBACK: (record("rollback", component="nic-dra-driver"),)}),
+    "records-of-another-cluster": (FLEET, {**OWN, ROLLBACK: (record("rollback", cluster="lab"),)}),
+    "records-with-the-gate-off": (FLEET, {**OWN, RECOVERY: (record("recovery", gates=("MPSSupport",)),)}),
     "records-that-are-none": (FLEET, {}),
     "row-that-nothing-uses": (change(add=MPS_ROW), OWN),
     "row-of-a-stable-feature": (
@@ -104,6 +121,24 @@ CASES: dict[str, tuple[Files, Records | None]] = {
         None,
     ),
     "cluster-that-is-none": (change((LEDGER, "testClusterName: lab-alpha", "testClusterName: lab-alfa")), None),
+    "cluster-with-the-gate-off": (change((LEDGER, "testClusterName: lab-alpha", "testClusterName: lab")), OWN),
+    "cluster-without-the-driver": (
+        change(
+            (SHARES, "      settings: {computeDomains", "      settings: {computeDomains"),
+            (BASELINE, "install: external", "install: external\n      featureGates: {FastRings: true}"),
+            add=BARE_ROW.replace(NVIDIA, "nic-dra-driver").replace("MPSSupport", "FastRings"),
+        ),
+        None,
+    ),
+    # What another driver's gate is by default no facts say.
+    "cluster-whose-default-is-not-known": (
+        change(
+            (BASELINE, "install: external", "install: external\n      featureGates: {FastRings: true}"),
+            (SHARES, "  gpuDriver:", f"{NICS}  gpuDriver:"),
+            add=BARE_ROW.replace(NVIDIA, "nic-dra-driver").replace("MPSSupport", "FastRings"),
+        ),
+        None,
+    ),
     "row-twice": (change(add=MPS_ROW.replace("MPSSupport", "ConsumableShares")), OWN),
     "disputed": (change((SHARES, GATES, MPS), add=BARE_ROW), OWN),
     "settled-as-a-conflict": (change((SHARES, GATES, MPS), add=MPS_ROW), OWN),
@@ -167,7 +202,7 @@ def test_a_recovery_of_kubernetes_counts_for_any_patch_of_the_release() -> None:
     row = BARE_ROW.replace(NVIDIA, "kubernetes").replace("MPSSupport", gate)
     files = change((SHARES, "version: 1.36.x", f"version: 1.36.x\n    featureGates: {{{gate}: true}}"), add=row)
     both = {
-        path: (*OWN[path], record(step, "1.36.2", component="kubernetes"))
+        path: (*OWN[path], record(step, "1.36.2", component="kubernetes", gates=(gate,)))
         for path, step in ((ROLLBACK, "rollback"), (RECOVERY, "recovery"))
     }
     assert judge(files, {**OWN, **both}) == ()

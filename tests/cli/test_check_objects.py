@@ -162,6 +162,10 @@ def test_every_format(capsys: pytest.CaptureFixture[str]) -> None:
 # Arguments -> what the command line says of them; the rest of the usage is click's.
 USAGE = {
     "objects-without-files": (["--objects"], "--objects needs files, or - for standard input"),
+    "a-day-with-objects": (
+        ["--objects", "--as-of", "2026-11-30", "flat.yaml"],
+        "--as-of is for rehearsals, which --objects doesn't read",
+    ),
     "files-without-objects": (["flat.yaml"], "FILE, --kubernetes, --api-versions and --driver-gates go with --objects"),
     "gates-without-objects": (
         ["--driver-gates", "none"],

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from fleet import FACTS, Files, edit, list_rehearsals, list_specs, read_fleet
 from poolwright.catalog.inventory import Inventory, parse_inventory
 from poolwright.matrix.build_rows import build_rows
+from poolwright.matrix.evidence import verify_evidence
 from poolwright.matrix.judge import Matrix, judge_matrix
+from poolwright.matrix.judge_record import JudgedRecord, judge_records
+from poolwright.matrix.refuse import Grounds
 from poolwright.matrix.row import Row
 from poolwright.specs.document import parse_documents
 from poolwright.specs.lock import Choice, FormatChoice, Lock, PricingChoice, StackLock
@@ -16,6 +19,7 @@ from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.parse_rehearsals import parse_rehearsals
 
 AS_OF = dt.date(2026, 11, 30)
+CLUSTERS = ("east", "lab", "lab-alpha")
 INVENTORY = "inventory/east.yaml"
 STACK = "specs/stacks/operator-26-7.yaml"
 _RUNTIME = "  containerRuntime: {name: containerd, version: 2.2.x}\n  cdi: {enabled: true}\n"
@@ -74,5 +78,17 @@ def build_fleet_rows(files: Files, lock: Lock | None) -> tuple[Row, ...]:
 
 
 def judge(files: Files, lock: Lock | None, *, as_of: dt.date | None = AS_OF, takes_synthetic: bool = True) -> Matrix:
+    records = judge_all(files, as_of=as_of, takes_synthetic=takes_synthetic)
+    return judge_matrix(build_fleet_rows(files, lock), records, as_of=as_of)
+
+
+def judge_all(
+    files: Files, *, as_of: dt.date | None = AS_OF, takes_synthetic: bool = True, evidence: Files | None = None
+) -> tuple[JudgedRecord, ...]:
+    """Every record among the files, with the snapshots that are among them, or else are given."""
     records = parse_rehearsals(list_rehearsals(files))
-    return judge_matrix(build_fleet_rows(files, lock), records, as_of=as_of, takes_synthetic=takes_synthetic)
+    grounds = Grounds(as_of=as_of, takes_synthetic=takes_synthetic, clusters=CLUSTERS, facts=FACTS)
+    snapshots = files if evidence is None else evidence
+    return judge_records(
+        records, {one.document.file: verify_evidence(one, snapshots, FACTS) for one in records}, grounds
+    )

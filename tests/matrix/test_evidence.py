@@ -75,6 +75,12 @@ def test_absent_snapshots_are_said() -> None:
     )
 
 
+def test_what_is_wrong_is_said_before_what_is_missing() -> None:
+    files = {path: data for path, data in FILES.items() if path != BEFORE}
+    assert say_evidence(verify({**files, AFTER: b"{}"})) == "1 problem with its snapshots"
+    assert say_evidence(verify(files)) == f"not verifiable here: {BEFORE} is missing"
+
+
 SAME = "put back the snapshots that were taken, or rehearse again"
 NAME = 'rehearsal "h100-full-perpod-vllm-upgrade"'
 
@@ -108,7 +114,7 @@ CASES: dict[str, tuple[Callable[[], Files], str]] = {
             "what can't be read shows nothing of the rehearsal; problems in it: 1",
         )
         + f"""\
-{BEFORE}:4:1: ResourceClaim chat/chat-70b-b-gpu is out of order  [snapshot-unreadable]
+{BEFORE}:4:1: warning: ResourceClaim chat/chat-70b-b-gpu is out of order  [snapshot-unreadable]
   why  objects are sorted by apiVersion, kind, namespace and name (poolwright snapshot format)
   fix  capture the cluster again; a snapshot is never edited
 """,

@@ -6,13 +6,15 @@ import datetime as dt
 from collections.abc import Sequence
 
 import pytest
-from matrix_fleet import AS_OF, build_fleet_rows, build_lock, judge, read_whole_fleet
+from matrix_fleet import AS_OF, build_fleet_rows, build_lock, judge, judge_all, read_whole_fleet
 
-from fleet import Files, edit
+from fleet import FACTS, Files, edit
 from poolwright.matrix.fields import Difference
 from poolwright.matrix.findings import list_findings, summarize_unrehearsed
 from poolwright.matrix.judge import Matrix, can_promote, judge_matrix
+from poolwright.matrix.refuse import Grounds, check_record
 from poolwright.matrix.row import Row
+from poolwright.specs.digest import digest_bytes
 from poolwright.specs.finding import render_text
 from poolwright.specs.parse_rehearsals import parse_rehearsals
 from poolwright.specs.rehearsal import STEPS
@@ -29,7 +31,7 @@ def judge_row(
 ) -> Matrix:
     """One row, and the records of it alone."""
     own = {path: data for path, data in files.items() if path.startswith(RECORDS)}
-    return judge_matrix(rows, parse_rehearsals(own), as_of=as_of, takes_synthetic=synthetic)
+    return judge_matrix(rows, judge_all(own, as_of=as_of, takes_synthetic=synthetic, evidence=files), as_of=as_of)
 
 
 def statuses(matrix: Matrix) -> dict[str, str]:
@@ -138,6 +140,31 @@ TEXTS: dict[str, tuple[Files, str]] = {
         )
         + but_refused("a record of it is refused"),
     ),
+    # The operator's release is of 2026-08-21, the driver's of 2026-08-19; of Kubernetes no day is known.
+    "a-day-before-the-releases": (
+        edit(FILES, INSTALL, ("date: 2026-10-01", "date: 2026-08-18")),
+        refused(
+            INSTALL,
+            "20:9 spec.date",
+            "is of 2026-08-18, before the release of what it names: gpuOperator 26.7.0, released on 2026-08-21; "
+            "dra-driver-nvidia-gpu 0.5.0, released on 2026-08-19",
+            "nobody can have carried out a step with what wasn't there yet",
+            "write a new record with the day and the versions as they were",
+        )
+        + but_refused("a record of it is refused"),
+    ),
+    "the-day-of-the-last-release": (edit(FILES, INSTALL, ("date: 2026-10-01", "date: 2026-08-21")), ""),
+    "a-cluster-that-is-none": (
+        edit(FILES, INSTALL, ("clusterName: lab", "clusterName: labs")),
+        refused(
+            INSTALL,
+            "21:16 spec.clusterName",
+            'names the cluster "labs"',
+            "the project has no such cluster: nobody can look there",
+            "did you mean lab? name a cluster of the project in a new record: east, lab, lab-alpha",
+        )
+        + but_refused("a record of it is refused"),
+    ),
 }
 
 
@@ -201,6 +228,43 @@ def test_what_refuses_an_end(name: str) -> None:
     matrix = judge_row(edit(FILES, file, change))
     assert render_text(matrix.refused) == expected
     assert [status for status in statuses(matrix).values() if status == "missing"] == ["missing"]
+
+
+def test_of_many_clusters_a_few_are_named() -> None:
+    clusters = tuple(f"site-{number}" for number in range(9, 0, -1))
+    grounds = Grounds(as_of=AS_OF, takes_synthetic=True, clusters=clusters, facts=FACTS)
+    (record,) = parse_rehearsals({INSTALL: FILES[INSTALL]})
+    (finding,) = check_record(record, grounds)
+    assert finding.fix == (
+        "name a cluster of the project in a new record: site-1, site-2, site-3, site-4, site-5 and 4 more"
+    )
+
+
+def test_the_other_end_was_released_too() -> None:
+    """What an upgrade came from is named as well: here a release that came out after the day."""
+    earlier = ("version: 0.5.0", "version: 0.4.0"), ("gpuOperator: 26.7.0", "gpuOperator: 26.3.0")
+    files = edit(FILES, UPGRADE, *earlier, ("{gpuDriver: 580.167.08}", "{gpuOperator: v26.3.3}"))
+    assert judge_row(files).refused == ()
+    (finding,) = judge_row(edit(files, UPGRADE, ("date: 2026-10-02", "date: 2026-06-01"))).refused
+    assert finding.what.endswith("what it names: gpuOperator 26.3.3, released on 2026-06-23")
+
+
+def test_a_record_whose_snapshot_was_edited_proves_nothing() -> None:
+    after = "evidence/26-7/h100-full-perpod-vllm/upgrade/after.jsonl"
+    matrix = judge_row({**FILES, after: FILES[after] + b"\n"})
+    assert statuses(matrix) == {**PROVEN, "upgrade": "missing"}
+    assert [(finding.code, finding.place.file) for finding in matrix.refused] == [("rehearsal-refused", UPGRADE)]
+    gone = {path: data for path, data in FILES.items() if path != after}
+    assert statuses(judge_row(gone)) == PROVEN
+
+
+def test_an_allocation_that_is_not_understood_is_said_and_refuses_nothing() -> None:
+    after = "evidence/26-7/h100-full-perpod-vllm/upgrade/after.jsonl"
+    files = edit(FILES, after, ('"device":"gpu-1"', '"device":"gpu-0"'))
+    files = edit(files, UPGRADE, (digest_bytes(FILES[after]), digest_bytes(files[after])))
+    matrix = judge_row(files)
+    assert (statuses(matrix), matrix.refused) == (PROVEN, ())
+    assert [finding.code for finding in list_findings(matrix)] == ["rehearsal-claims"] * 2
 
 
 def test_gates_at_the_other_end_are_all_that_were_set_there() -> None:
@@ -285,7 +349,7 @@ def test_the_example_owes_one_step() -> None:
 
 
 def test_a_project_without_records_is_told_so_once() -> None:
-    matrix = judge_matrix(build_fleet_rows(FILES, build_lock()), (), as_of=AS_OF, takes_synthetic=False)
+    matrix = judge_matrix(build_fleet_rows(FILES, build_lock()), (), as_of=AS_OF)
     assert (
         render_text([summarize_unrehearsed(matrix, "poolwright.yaml")])
         == f"""\

@@ -343,7 +343,27 @@ def test_the_matrix_says_what_is_owed(folder: Path) -> None:
     # Before the records were written nothing was proven.
     early = pin(folder, "--check", "--matrix", "--as-of=2026-01-01").stdout.splitlines()[-1]
     assert early == "28 of 28 steps are owed as of 2026-01-01; 27 records, 27 refused"
-    assert pin(folder, "--as-of=2026-11-30").code == 2
+    assert (
+        "  rehearsals/26-7/h100-full-perpod-vllm/upgrade.yaml: claims: 1 gone, 1 kept, 1 new; 4 of 4 allocations are "
+        in (ran.stdout)
+    )
+    assert ran.stdout.count(": not verifiable here: evidence/") == 26
+
+
+def test_only_records_that_count_are_preferred(folder: Path) -> None:
+    """Before they were carried out nothing was rehearsed."""
+    (folder / LOCK_FILE).unlink()
+    assert pin(folder, "--as-of=2026-01-01").code == 0
+    assert read_lock(folder)["stacks"]["operator-26-7"]["kubernetes"]["reason"] == "newest of 1.36.x that is known here"
+
+
+def test_a_snapshot_that_was_edited_refuses_its_record(folder: Path) -> None:
+    edit(folder, "evidence/26-7/h100-full-perpod-vllm/upgrade/after.jsonl", "gpu-0", "gpu-7")
+    lines = pin(folder, "--check", "--matrix", "--as-of=2026-11-30").stdout.splitlines()
+    record = "rehearsals/26-7/h100-full-perpod-vllm/upgrade.yaml"
+    assert f"    upgrade   missing; refused: {record}" in lines
+    assert f"  {record}: 1 problem with its snapshots" in lines
+    assert lines[-1] == "2 of 28 steps are owed as of 2026-11-30; 27 records, 1 refused"
 
 
 def test_a_tag_that_moves_is_no_version(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 
 from poolwright.catalog.closure import UnitClosure
@@ -25,8 +26,11 @@ from poolwright.trees.tree import unit_name
 _UNANSWERED = ("project-missing", "file-unreadable", "import-path", "project-too-large")
 
 
-def run_check(project: str, report: ReportFormat) -> int:
-    """Print findings in the report's format; 0: none but warnings and notes, 1: errors, 2: nothing to judge."""
+def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) -> int:
+    """Print findings in the report's format; 0: none but warnings and notes, 1: errors, 2: nothing to judge.
+
+    as_of: the day that rehearsals are judged on; None: today in UTC.
+    """
     findings: tuple[Finding, ...] = ()
     loaded = None
     try:
@@ -39,7 +43,7 @@ def run_check(project: str, report: ReportFormat) -> int:
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
         prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        owed = _check_owed(loaded, inventories, is_sound=is_sound)
+        owed = _check_owed(loaded, inventories, as_of, is_sound=is_sound)
         findings = sort_findings([*devices, *warnings, *prices, *owed, *_check_customs(loaded)])
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
@@ -81,14 +85,18 @@ def _check_lock(project: LoadedProject) -> tuple[Finding, ...]:
     return check_stale(project.written, project.lock, units, project.facts)
 
 
-def _check_owed(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
+def _check_owed(
+    loaded: LoadedProject, inventories: Mapping[str, Inventory], as_of: dt.date | None, *, is_sound: bool
+) -> list[Finding]:
     """What people owe: decisions about features, and rehearsals. It stops promotions, and nothing here."""
-    from poolwright.cli.matrix import check_rehearsals, list_drills, read_records  # here: most commands read no record
+    from poolwright.cli import matrix, today  # here: most commands read no record
 
+    day = as_of or today.read_today()
     existing = find_files(loaded.root, list_evidence(loaded.specs))
-    drills = list_drills(read_records(loaded.root))
-    found = check_ledger(loaded.specs, loaded.facts, existing=existing, records=drills)
-    return [*found, *(check_rehearsals(loaded, inventories) if is_sound else ())]
+    records = matrix.read_records(loaded.root, loaded.specs, loaded.facts, as_of=day)
+    proofs = matrix.list_proofs(records, loaded.facts)
+    found = check_ledger(loaded.specs, loaded.facts, existing=existing, records=proofs)
+    return [*found, *(matrix.check_rehearsals(loaded, inventories, records, as_of=day) if is_sound else ())]
 
 
 def _check_customs(project: LoadedProject) -> list[Finding]:

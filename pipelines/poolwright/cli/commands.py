@@ -107,6 +107,12 @@ def init(folder: str) -> int:
     metavar="NAME,...",
     help="With --objects: gates of NVIDIA's DRA driver that are on, `none` if none is; default: not known.",
 )
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The day that rehearsals are judged on; default: today in UTC.",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 def check(
     project: str,
@@ -115,6 +121,7 @@ def check(
     kubernetes: str | None,
     api_versions: tuple[str, ...],
     driver_gates: str | None,
+    as_of: Any,
     files: tuple[str, ...],
 ) -> int:
     """Read every spec and say everything that is wrong, where, why and how to mend it."""
@@ -123,6 +130,8 @@ def check(
 
         if not files:
             raise click.UsageError("--objects needs files, or - for standard input")
+        if as_of is not None:
+            raise click.UsageError("--as-of is for rehearsals, which --objects doesn't read")
         return run_check_objects(
             files, report, kubernetes=kubernetes, api_versions=api_versions, driver_gates=driver_gates
         )
@@ -130,7 +139,7 @@ def check(
         raise click.UsageError("FILE, --kubernetes, --api-versions and --driver-gates go with --objects")
     from poolwright.cli.check import run_check
 
-    return run_check(project, report)
+    return run_check(project, report, as_of.date() if as_of else None)
 
 
 @cli.command(cls=_Command, example="poolwright render --project examples/fleet --check")
@@ -385,7 +394,7 @@ def schema(kind: str, out: str | None) -> int:
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
-    help="With --matrix: the day that records are judged on; default: today in UTC.",
+    help="The day that rehearsals are judged on; default: today in UTC.",
 )
 @click.option(
     "--plan",
@@ -410,8 +419,6 @@ def pin(
     """
     from poolwright.cli.pin import PinOptions, run_pin
 
-    if as_of is not None and not matrix:
-        raise click.UsageError("--as-of goes with --matrix")
     if since is not None and not plan:
         raise click.UsageError("--from goes with --plan")
     if plan and matrix:

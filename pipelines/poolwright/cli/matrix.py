@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from poolwright.catalog.feature_use import KUBERNETES
+from poolwright.catalog.facts import Facts
 from poolwright.catalog.inventory import Inventory
-from poolwright.catalog.ledger_evidence import DrillRecord
+from poolwright.catalog.ledger_evidence import DrillRecord, list_drills
 from poolwright.cli.load import LoadedProject
 from poolwright.files.project import MAX_EVIDENCE_BYTES, read_named_files, read_rehearsals
 from poolwright.matrix.build_rows import build_rows
 from poolwright.matrix.evidence import Evidence, list_evidence_files, verify_evidence
-from poolwright.matrix.findings import list_findings, summarize_unrehearsed
+from poolwright.matrix.findings import list_findings, list_record_findings, summarize_unrehearsed
 from poolwright.matrix.judge import Matrix, judge_matrix
+from poolwright.matrix.judge_record import JudgedRecord, judge_records, list_counted
+from poolwright.matrix.refuse import Grounds
 from poolwright.pins.resolve import Rehearsed
 from poolwright.specs.finding import Finding
 from poolwright.specs.lock import Lock
@@ -22,79 +24,89 @@ from poolwright.specs.parse_rehearsals import parse_rehearsals
 from poolwright.specs.rehearsal import Rehearsal
 
 
-def load_matrix(
-    project: LoadedProject, inventories: Mapping[str, Inventory], lock: Lock | None, *, as_of: dt.date | None
-) -> Matrix:
-    """What the project owes, and what is rehearsed of it by its records.
+def read_records(root: str, specs: Specs, facts: Facts, *, as_of: dt.date | None) -> tuple[JudgedRecord, ...]:
+    """A project's records as they count, in the order of their files; the snapshots that are there are read too.
 
-    project: whose planned nodes are sound.
-    lock:    None: nothing is pinned.
-    as_of:   the day that is judged on; None: dates aren't compared.
-    Raises:  SpecError with everything that is wrong with a record.
+    as_of:  the day that is judged on; None: no day is too late.
+    Raises: SpecError with everything that is wrong with one, or if a snapshot is there and can't be read.
     """
-    records = parse_rehearsals(read_rehearsals(project.root))
-    rows = build_rows(project.specs, inventories, lock, project.facts)
-    accepts = project.specs.project.value.spec.synthetic_rehearsals == "accepted"
-    return judge_matrix(rows, records, as_of=as_of, takes_synthetic=accepts)
+    project = specs.project.value.spec
+    grounds = Grounds(
+        as_of=as_of,
+        takes_synthetic=project.synthetic_rehearsals == "accepted",
+        clusters=tuple(cluster.name for cluster in project.clusters),
+        facts=facts,
+    )
+    records = parse_rehearsals(read_rehearsals(root))
+    evidence = {record.document.file: read_evidence(root, record, facts) for record in records}
+    return judge_records(records, evidence, grounds)
 
 
-def check_rehearsals(
-    project: LoadedProject, inventories: Mapping[str, Inventory], *, as_of: dt.date | None = None
-) -> tuple[Finding, ...]:
-    """Warnings about what isn't rehearsed, as load_matrix; of a project without a lock only its records are read.
-
-    Where nothing is pinned no record can be equal to what runs, so nothing is said to be owed. Of a project that pins
-    and has no record, one finding says what it owes.
-    """
-    lock = project.lock
-    if lock is None:
-        parse_rehearsals(read_rehearsals(project.root))
-        return ()
-    matrix = load_matrix(project, inventories, lock, as_of=as_of)
-    if matrix.records:
-        return list_findings(matrix)
-    return (summarize_unrehearsed(matrix, PROJECT_FILE),) if matrix.rows else ()
-
-
-def read_evidence(project: LoadedProject, record: Spec[Rehearsal]) -> Evidence:
+def read_evidence(root: str, record: Spec[Rehearsal], facts: Facts) -> Evidence:
     """What a record's snapshots show, as far as they are in the project.
 
     Raises: SpecError if a file is there and can't be read: a link, say, or too large.
     """
     paths = list_evidence_files(record)
-    files = read_named_files(project.root, paths.values(), max_bytes=MAX_EVIDENCE_BYTES)
-    return verify_evidence(record, files, project.facts)
+    files = read_named_files(root, paths.values(), max_bytes=MAX_EVIDENCE_BYTES)
+    return verify_evidence(record, files, facts)
 
 
-def read_records(root: str) -> tuple[Spec[Rehearsal], ...]:
-    """A project's records, in the order of their files.
+def load_matrix(
+    project: LoadedProject,
+    inventories: Mapping[str, Inventory],
+    lock: Lock | None,
+    records: Sequence[JudgedRecord],
+    *,
+    as_of: dt.date | None,
+) -> Matrix:
+    """What the project owes, and what is rehearsed of it by its records.
 
-    Raises: SpecError with everything that is wrong with one.
+    project: whose planned nodes are sound.
+    lock:    None: nothing is pinned.
+    records: judged as of that day.
     """
-    return parse_rehearsals(read_rehearsals(root))
+    rows = build_rows(project.specs, inventories, lock, project.facts)
+    return judge_matrix(rows, records, as_of=as_of)
 
 
-def list_rehearsed(specs: Specs, records: Iterable[Spec[Rehearsal]]) -> dict[str, Rehearsed]:
-    """Versions that records name, by the stack that the record's cluster runs now."""
-    stacks = {cluster.name: cluster.stack_name for cluster in specs.project.value.spec.clusters}
+def check_rehearsals(
+    project: LoadedProject,
+    inventories: Mapping[str, Inventory],
+    records: Sequence[JudgedRecord],
+    *,
+    as_of: dt.date | None,
+) -> tuple[Finding, ...]:
+    """Warnings about what isn't rehearsed, as load_matrix; of a project without a lock about its records alone.
+
+    Where nothing is pinned no record can be equal to what runs, so nothing is said to be owed. Of a project that pins
+    and has no record, one finding says what it owes.
+    """
+    if project.lock is None:
+        return list_record_findings(records)
+    matrix = load_matrix(project, inventories, project.lock, records, as_of=as_of)
+    if matrix.records:
+        return list_findings(matrix)
+    return (summarize_unrehearsed(matrix, PROJECT_FILE),) if matrix.rows else ()
+
+
+def list_rehearsed(specs: Specs, records: Iterable[JudgedRecord]) -> dict[str, Rehearsed]:
+    """Versions that records prove, by the stack that the record's cluster runs now: of its own container runtime."""
+    stacks = {stack.value.identity: stack.value.spec for stack in specs.stacks}
+    stack_of = {one.name: one.stack_name for one in specs.project.value.spec.clusters if one.stack_name in stacks}
     found: dict[str, dict[str, list[str]]] = {}
-    for record in records:
-        stack, combination = stacks.get(record.value.spec.cluster_name), record.value.spec.combination
-        if stack is not None:
-            named = found.setdefault(stack, {"kubernetes": [], "containerRuntime": []})
-            named["kubernetes"].append(combination.kubernetes)
-            if combination.container_runtime is not None:
-                named["containerRuntime"].append(combination.container_runtime.version)
+    for record in list_counted(records):
+        stack, combination = stack_of.get(record.value.spec.cluster_name), record.value.spec.combination
+        if stack is None:
+            continue
+        named = found.setdefault(stack, {"kubernetes": [], "containerRuntime": []})
+        named["kubernetes"].append(combination.kubernetes)
+        runtime, own = combination.container_runtime, stacks[stack].container_runtime
+        if runtime is not None and own is not None and runtime.name == own.name:
+            named["containerRuntime"].append(runtime.version)
     return {stack: {part: tuple(versions) for part, versions in named.items()} for stack, named in found.items()}
 
 
-def list_drills(records: Iterable[Spec[Rehearsal]]) -> dict[str, tuple[DrillRecord, ...]]:
-    """What records prove of each component, by the record's path."""
-    return {record.document.file: tuple(_list_drills(record.value)) for record in records}
-
-
-def _list_drills(record: Rehearsal) -> Iterator[DrillRecord]:
-    spec = record.spec
-    drivers = [(one.name, one.version) for one in spec.combination.dra_drivers]
-    for component, version in ((KUBERNETES, spec.combination.kubernetes), *drivers):
-        yield DrillRecord(component=component, version=version, step=spec.step, date=spec.date)
+def list_proofs(records: Iterable[JudgedRecord], facts: Facts) -> dict[str, tuple[DrillRecord, ...]]:
+    """What records that count prove of each component, by the record's path."""
+    return {record.document.file: list_drills(record.value, facts) for record in list_counted(records)}

@@ -14,6 +14,7 @@ from poolwright.catalog.compatibility import Answer, judge_stack, list_unspoken
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.locked import apply_lock, pin_stack
 from poolwright.catalog.units import build_closures
+from poolwright.cli import today
 from poolwright.cli.load import load_project, read_inventories
 from poolwright.cli.matrix import list_rehearsed, load_matrix, read_records
 from poolwright.cli.output import say, tell
@@ -27,6 +28,7 @@ from poolwright.files.project import (
     read_named_files,
     read_specs,
 )
+from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.matrix.matrix_text import render_matrix_text
 from poolwright.pins.build import PinRequest, build_lock, list_upgradable, resolve_stacks
@@ -56,7 +58,7 @@ class PinOptions:
 def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     """Write the lock, or with `check` say what it would change; 0: it is, or was, as it should be, 1: it isn't.
 
-    as_of:  the day that records are judged on; None: today in UTC.
+    as_of:  the day that rehearsals are judged on; None: today in UTC.
     Raises: SpecError if the project can't be read, a version isn't known, or a registry doesn't give a digest.
     """
     root = find_project(options.project)
@@ -68,7 +70,8 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
         known = ", ".join(list_upgradable(specs))
         say(f"poolwright pin: nothing is called {escape_controls(unknown[0])}; known: {known}\n", error=True)
         return 2
-    rehearsed = list_rehearsed(specs, read_records(root))
+    day = as_of or today.read_today()
+    rehearsed = list_rehearsed(specs, records := read_records(root, specs, facts, as_of=day))
     request = PinRequest(facts=facts, previous=previous, upgraded=frozenset(options.upgrades), rehearsed=rehearsed)
     stacks = resolve_stacks(specs, request)
     if options.online:
@@ -82,7 +85,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     if options.plan:
         _report_plan(root, options, previous, lock)
     elif options.matrix:
-        _report_matrix(root, options, lock, as_of or dt.datetime.now(dt.UTC).date())
+        _report_matrix(root, options, lock, records, day)
     else:
         _report(options, lock, changes, *_judge(specs, stacks, facts), is_same=is_same)
     return 1 if options.check and not is_same else 0
@@ -115,10 +118,10 @@ def _no_lock() -> Finding:
     )
 
 
-def _report_matrix(root: str, options: PinOptions, lock: Lock, as_of: dt.date) -> None:
+def _report_matrix(root: str, options: PinOptions, lock: Lock, records: Sequence[JudgedRecord], as_of: dt.date) -> None:
     """What the combinations in use owe, with the versions of this lock."""
     loaded = load_project(root)
-    matrix = load_matrix(loaded, read_inventories(loaded), lock, as_of=as_of)
+    matrix = load_matrix(loaded, read_inventories(loaded), lock, records, as_of=as_of)
     if options.form == "json":
         say(render_matrix_json(matrix))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from poolwright.catalog.facts import Facts
@@ -20,6 +20,7 @@ from poolwright.specs.rehearsal import OtherEnd, Rehearsal, RehearsalSpec
 
 End = Literal["before", "after"]
 ENDS: Final[tuple[End, ...]] = ("before", "after")
+REFUSED: Final = "rehearsal-refused"  # the code of what makes a record count for nothing
 _RULE: Final = "poolwright.dev/v1alpha1"
 
 
@@ -76,12 +77,12 @@ def verify_evidence(record: Spec[Rehearsal], files: Mapping[str, bytes], facts: 
 
 
 def say_evidence(evidence: Evidence) -> str:
-    """What snapshots show, in a line."""
+    """What snapshots show, in a line: what is wrong with one that is there comes before what is missing."""
+    if evidence.findings:
+        return f"{len(evidence.findings)} problem{'' if len(evidence.findings) == 1 else 's'} with its snapshots"
     if evidence.missing:
         are = "is" if len(evidence.missing) == 1 else "are"
         return f"not verifiable here: {' and '.join(evidence.missing)} {are} missing"
-    if evidence.findings:
-        return f"{len(evidence.findings)} problem{'' if len(evidence.findings) == 1 else 's'} with its snapshots"
     counts = ", ".join(f"{count} {fate}" for fate, count in evidence.counts.items()) or "none"
     answers = [answer for answers in evidence.replays.values() for answer in answers]
     possible = sum(answer.possible == "possible" for answer in answers)
@@ -100,7 +101,8 @@ def _read(record: Spec[Rehearsal], end: End, path: str, data: bytes) -> Captured
     except SpecError as error:
         what = f'rehearsal "{record.value.identity}" names a snapshot that can\'t be read: {path}'
         why = f"what can't be read shows nothing of the rehearsal; problems in it: {len(error.findings)}"
-        return [_refuse(record, end, what, why), *error.findings]
+        # Warnings, as everything about records: a spoilt snapshot stops a promotion, and no rendering.
+        return [_refuse(record, end, what, why), *(replace(one, severity="warning") for one in error.findings)]
     return list(_check_header(record, end, path, cluster.snapshot.header)) or cluster
 
 
@@ -159,7 +161,7 @@ def _list_impossible(
 
 def _refuse(record: Spec[Rehearsal], end: End, what: str, why: str) -> Finding:
     return Finding(
-        code="rehearsal-refused",
+        code=REFUSED,
         severity="warning",
         place=record.place("spec", "claims", end),
         what=what,

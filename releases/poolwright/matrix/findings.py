@@ -7,6 +7,7 @@ from typing import Final
 
 from poolwright.matrix.fields import list_fields, say_difference
 from poolwright.matrix.judge import Matrix, RowJudgement, StepJudgement
+from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.matrix.row import Row
 from poolwright.specs.finding import Finding, sort_findings
 from poolwright.specs.place import Place
@@ -17,9 +18,14 @@ _BLOCKS: Final = "it is rendered and not promoted"
 
 
 def list_findings(matrix: Matrix) -> tuple[Finding, ...]:
-    """One finding for each step that a row owes, one for a row that isn't exact, and all of refused records."""
+    """One finding for each step that a row owes, one for a row that isn't exact, and all of records."""
     found = [finding for judged in matrix.rows for finding in _list_of_row(judged)]
-    return sort_findings([*found, *matrix.refused])
+    return sort_findings([*found, *list_record_findings(matrix.records)])
+
+
+def list_record_findings(records: Iterable[JudgedRecord]) -> tuple[Finding, ...]:
+    """Why records are refused, and what else their snapshots show, whatever is in use."""
+    return sort_findings([finding for one in records for finding in (*one.refused, *one.remarks)])
 
 
 def summarize_unrehearsed(matrix: Matrix, file: str) -> Finding:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from poolwright.matrix.fields import Difference, compare
-from poolwright.matrix.refuse import check_record
+from poolwright.matrix.judge_record import JudgedRecord, list_counted
 from poolwright.matrix.row import Row, render_id
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import Spec
@@ -48,37 +48,33 @@ class Matrix:
 
     as_of: dt.date | None  # the day it is judged on; None: dates weren't compared
     rows: tuple[RowJudgement, ...]
-    refused: tuple[Finding, ...]  # why records don't count
-    records: int  # there are
+    records: tuple[JudgedRecord, ...]  # by file
+
+    @property
+    def refused(self) -> tuple[Finding, ...]:
+        """Why records don't count."""
+        return tuple(finding for one in self.records for finding in one.refused)
 
 
-def judge_matrix(
-    rows: Sequence[Row], records: Sequence[Spec[Rehearsal]], *, as_of: dt.date | None, takes_synthetic: bool
-) -> Matrix:
+def judge_matrix(rows: Sequence[Row], records: Sequence[JudgedRecord], *, as_of: dt.date | None) -> Matrix:
     """Find for each step of each row the record that proves it.
 
-    as_of, takes_synthetic: as check_record has them.
+    as_of: the day that records were judged on.
     Of several equal records the newest proves, then the first by file; of several that differ the nearest is named:
     the one with the fewest differences, then likewise.
     Cost: rows times the records of the same id.
     """
-    refused = {
-        record.document.file: check_record(record, as_of=as_of, takes_synthetic=takes_synthetic) for record in records
-    }
-    by_id: dict[tuple[str, Step], list[Spec[Rehearsal]]] = {}
-    for record in records:
-        key = (render_id(record.value.spec.combination), record.value.spec.step)
-        by_id.setdefault(key, []).append(record)
+    by_id: dict[tuple[str, Step], list[JudgedRecord]] = {}
+    for one in records:
+        spec = one.record.value.spec
+        by_id.setdefault((render_id(spec.combination), spec.step), []).append(one)
     return Matrix(
         as_of=as_of,
         rows=tuple(
-            RowJudgement(
-                row=row, steps=tuple(_judge(row, step, by_id.get((row.id, step), ()), refused) for step in STEPS)
-            )
+            RowJudgement(row=row, steps=tuple(_judge(row, step, by_id.get((row.id, step), ())) for step in STEPS))
             for row in rows
         ),
-        refused=tuple(finding for findings in refused.values() for finding in findings),
-        records=len(records),
+        records=tuple(sorted(records, key=lambda one: one.file)),
     )
 
 
@@ -87,14 +83,12 @@ def can_promote(judged: RowJudgement) -> bool:
     return not judged.owed
 
 
-def _judge(
-    row: Row, step: Step, records: Iterable[Spec[Rehearsal]], refused: dict[str, list[Finding]]
-) -> StepJudgement:
+def _judge(row: Row, step: Step, records: Iterable[JudgedRecord]) -> StepJudgement:
     """records: of the row's id and this step."""
-    files = tuple(one.document.file for one in records if refused[one.document.file])
+    files = tuple(one.file for one in records if not one.counts)
     if row.unresolved:
         return StepJudgement(step=step, status="unresolved", refused=files)
-    usable = [one for one in records if not refused[one.document.file]]
+    usable = list_counted(records)
     if not usable:
         return StepJudgement(step=step, status="missing", refused=files)
     compared = [(compare(row.combination, one.value.spec.combination), one) for one in usable]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from poolwright.matrix.evidence import say_evidence
 from poolwright.matrix.fields import list_fields
 from poolwright.matrix.findings import list_findings
 from poolwright.matrix.judge import Matrix, RowJudgement, StepJudgement, can_promote
+from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.specs.model import API_VERSION
 from poolwright.specs.report import build_finding_rows
 
@@ -20,8 +22,9 @@ def render_matrix_json(matrix: Matrix) -> str:
         "apiVersion": API_VERSION,
         "kind": KIND,
         "asOf": None if matrix.as_of is None else matrix.as_of.isoformat(),
-        "records": matrix.records,
+        "records": len(matrix.records),
         "rows": [_build_row(judged) for judged in matrix.rows],
+        "evidence": [_build_evidence(one) for one in matrix.records],
         "findings": build_finding_rows(list_findings(matrix)),
     }
     return json.dumps(document, indent=2) + "\n"
@@ -50,4 +53,13 @@ def _build_step(judged: StepJudgement) -> dict[str, object]:
             {"field": one.field, "wanted": one.wanted, "rehearsed": one.rehearsed} for one in judged.differences
         ],
         "refused": list(judged.refused),
+    }
+
+
+def _build_evidence(judged: JudgedRecord) -> dict[str, object]:
+    return {
+        "record": judged.file,
+        "counts": judged.counts,
+        "snapshots": say_evidence(judged.evidence),
+        "missing": list(judged.evidence.missing),
     }

@@ -34,6 +34,7 @@ def matrix_schema() -> SchemaPart:
                 "asOf": build_maybe("string", "The day it is judged on, YYYY-MM-DD; null: dates weren't compared."),
                 "records": build_count("Records that there are."),
                 "rows": build_list("By stack and id.", _row()),
+                "evidence": build_list("What the snapshots of each record show, by its file.", _evidence()),
                 "findings": finding_rows_schema(),
             },
         ),
@@ -82,5 +83,17 @@ def _step() -> SchemaPart:
             "date": build_maybe("string", "The day of that record; else null."),
             "differences": build_list("Of a stale one, from that record.", difference),
             "refused": build_list("Files of records of it that don't count, sorted.", build_text("A file.")),
+        },
+    )
+
+
+def _evidence() -> SchemaPart:
+    return build_object(
+        "A record and its snapshots.",
+        {
+            "record": build_text("The record's file."),
+            "counts": build_flag("It isn't refused, by what it says or by its snapshots."),
+            "snapshots": build_text("What they show, or why that isn't known here, in a sentence."),
+            "missing": build_list("Snapshots that aren't in the project.", build_text("A file.")),
         },
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from poolwright.matrix.evidence import say_evidence
 from poolwright.matrix.fields import list_fields
 from poolwright.matrix.judge import Matrix, RowJudgement, StepJudgement
 from poolwright.specs.finding import escape_controls
@@ -13,7 +14,7 @@ _IN_ID = ("hardware.model", "hardware.mode", "claimPattern")
 
 
 def render_matrix_text(matrix: Matrix) -> Iterator[str]:
-    """Lines: each stack with its versions, each row with its evidence, what is owed; controls escaped."""
+    """Lines: each stack with its versions, each row with its records, snapshots, what is owed; controls escaped."""
     yield from map(escape_controls, _render(matrix))
 
 
@@ -24,10 +25,13 @@ def _render(matrix: Matrix) -> Iterator[str]:
             stack = judged.row.stack
             yield f"stack {stack}: {_say_versions(judged)}"
         yield from _render_row(judged)
+    if matrix.records:
+        yield "snapshots that records name"
+        yield from (f"  {one.file}: {say_evidence(one.evidence)}" for one in matrix.records)
     owed = sum(len(judged.owed) for judged in matrix.rows)
     total = sum(len(judged.steps) for judged in matrix.rows)
     day = "" if matrix.as_of is None else f" as of {matrix.as_of}"
-    yield f"{owed} of {total} steps are owed{day}; {matrix.records} records, {_count_refused(matrix)} refused"
+    yield f"{owed} of {total} steps are owed{day}; {len(matrix.records)} records, {_count_refused(matrix)} refused"
 
 
 def _render_row(judged: RowJudgement) -> Iterator[str]:
@@ -62,4 +66,4 @@ def _say_versions(judged: RowJudgement) -> str:
 
 
 def _count_refused(matrix: Matrix) -> int:
-    return len({finding.place.file for finding in matrix.refused})
+    return sum(not one.counts for one in matrix.records)

@@ -34,16 +34,19 @@ class Experiment:
 
 def build_driver_gates(driver: DraDriver, facts: Facts) -> Mapping[str, bool]:
     """Gates of the driver that are on or off, by name, sorted: the release's defaults, and what the stack says."""
+    return build_package_gates(driver.name, driver.version, driver.feature_gates, facts)
+
+
+def build_package_gates(name: str, version: str, overrides: Mapping[str, bool], facts: Facts) -> Mapping[str, bool]:
+    """As build_driver_gates, of a driver's package in a version."""
     from poolwright.catalog.tables.driver_release import is_release
 
     states = {
         fact.name: fact.default
         for fact in facts.nvidia_gate_releases
-        if fact.default is not None
-        and is_nvidia_package(driver.name, facts)
-        and is_release(driver.version, fact.release)
+        if fact.default is not None and is_nvidia_package(name, facts) and is_release(version, fact.release)
     }
-    return dict(sorted({**states, **driver.feature_gates}.items()))
+    return dict(sorted({**states, **overrides}.items()))
 
 
 def is_nvidia_package(name: str, facts: Facts) -> bool:

@@ -8,15 +8,18 @@ from typing import Final
 
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.feature_use import KUBERNETES
-from poolwright.catalog.gates import is_nvidia_package
+from poolwright.catalog.gates import build_driver_gates, is_nvidia_package
 from poolwright.catalog.ledger import Entry, FeatureKey, LedgerRow, build_ledger, iterate_entries
 from poolwright.catalog.ledger_answers import FIELDS, STAGES, Answer, is_settling, render_value
 from poolwright.catalog.ledger_evidence import Records, check_recovery
+from poolwright.catalog.rules import check_kubernetes
 from poolwright.specs.entries import repeated
 from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.ledger import LedgerFeature, SettledFact
-from poolwright.specs.parse import Specs
+from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.place import Place
+from poolwright.specs.resolve import resolve_cluster
+from poolwright.specs.stack import Stack
 
 _RULE: Final = "poolwright.dev/v1alpha1"
 _OWED: Final = "an empty field is a decision that nobody took: what rests on it can't be promoted"
@@ -136,6 +139,8 @@ def _check_entries(
             fix = _name_known(feature.test_cluster_name, clusters, "name a cluster of the project")
             why = "what is tried nowhere gives no evidence"
             yield _finding("dangling-reference", "error", place, what, why, fix)
+        elif mine and feature.test_cluster_name is not None:
+            yield from _check_test_cluster(entry, feature.test_cluster_name, specs, facts)
         for number, one in enumerate(feature.evidence):
             if one.path not in existing:
                 what = f'the row of {_title(feature)} names the evidence "{one.path}", which isn\'t in the project'
@@ -144,6 +149,32 @@ def _check_entries(
                 yield _finding("ledger-evidence", "warning", place, what, why, "add the file, or correct the path")
         for number, fact in enumerate(feature.facts):
             yield from _check_fact(entry, number, fact, mine)
+
+
+def _check_test_cluster(entry: Entry, name: str, specs: Specs, facts: Facts) -> Iterator[Finding]:
+    """A test cluster on which the feature isn't on: there is nothing that could be tried."""
+    clusters = (resolve_cluster(specs, one.name)[0] for one in specs.project.value.spec.clusters)
+    stacks = {one.cluster.name: one.stack for one in clusters if one is not None}
+    states = {cluster: _find_state(entry.value, stack, facts) for cluster, stack in stacks.items()}
+    if name not in states or states[name]:
+        return
+    said = "has it off" if states[name] is False else "isn't known to have it on"
+    stack = stacks[name].value.identity
+    what = f'the row of {_title(entry.value)} names the test cluster "{name}", whose stack "{stack}" {said}'
+    why = "a gate is a property of a whole cluster: where it is off nothing can be tried of it"
+    having = ", ".join(sorted(cluster for cluster, is_on in states.items() if is_on))
+    fix = f"name a cluster that has it on ({having}), or turn it on there" if having else "turn it on there"
+    yield _finding("ledger-test-cluster", "warning", entry.place("testClusterName"), what, why, fix)
+
+
+def _find_state(feature: LedgerFeature, stack: Spec[Stack], facts: Facts) -> bool | None:
+    """Whether a stack has a gate on; None: its default isn't known."""
+    if feature.component == KUBERNETES:
+        api, _ = check_kubernetes(stack, facts)
+        overrides = stack.value.spec.kubernetes.feature_gates
+        return facts.effective_gates(api.minor, overrides).get(feature.feature) if api else None
+    drivers = [one for one in stack.value.spec.dra_drivers if one.name == feature.component]
+    return build_driver_gates(drivers[0], facts).get(feature.feature) if drivers else False
 
 
 def _check_fact(entry: Entry, number: int, fact: SettledFact, rows: Sequence[LedgerRow]) -> Iterator[Finding]:

@@ -319,8 +319,13 @@ CODES: Final[dict[str, str]] = {
     ),
     "ledger-incomplete": (
         "An alpha or beta feature is in use, and its row in the feature ledger is missing, has an empty field, or "
-        "shows no recovery and rollback with the driver that the stack has. An empty field is a decision that nobody "
-        "took: it never stops a sync, and stops a promotion."
+        "shows no recovery and rollback with the driver that the stack has: by records that aren't refused, with the "
+        "gate on, carried out on its test cluster. An empty field is a decision that nobody took: it never stops a "
+        "sync, and stops a promotion."
+    ),
+    "ledger-test-cluster": (
+        "A row of the feature ledger names a test cluster whose stack doesn't have the feature on, or isn't known to: "
+        "nothing can be tried of it there, and no rehearsal on it is evidence. The fix lists clusters that have it on."
     ),
     "ledger-unknown": (
         "The feature ledger has a row for a component that no stack has, or for a gate that the component never had. "
@@ -504,8 +509,9 @@ CODES: Final[dict[str, str]] = {
         "and not promoted; `poolwright pin --matrix` lists what is owed."
     ),
     "rehearsal-refused": (
-        "A record that proves nothing: nodes were changed by hand, it is of a day to come, made up, without the other "
-        "end of an upgrade or rollback, or its snapshots aren't those that it names."
+        "A record that proves nothing: nodes were changed by hand, it is of a day to come or of one before its "
+        "versions were released, of a cluster that the project doesn't have, made up, without the other end of an "
+        "upgrade or rollback, or its snapshots aren't those that it names."
     ),
     "rehearsal-stale": (
         "A combination that is in use has records of a step, and each differs from it in the fields that are said. A "
