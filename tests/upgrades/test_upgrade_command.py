@@ -54,6 +54,34 @@ def test_json_is_what_the_schema_says(folder: Path) -> None:
     assert [len(stack["steps"]) for stack in document["stacks"]] == [0, 2]
 
 
+LOCK = FILES[LOCK_FILE].decode()
+EARLIER = {
+    "not-there": (None, "file-unreadable"),
+    "empty": ("", "lock-unreadable"),
+    "of-a-later-release": (
+        FILES[LOCK_FILE].decode().replace('wright": "0.1.0"', 'wright": "9.0.0"'),
+        "lock-unreadable",
+    ),
+    "a-key-too-many": (LOCK.replace("{", '{"more": 1,', 1), "unknown-field"),
+    "no-version": (LOCK.replace('"1.36.2"', '"latest"', 1), "lock-unreadable"),
+}
+
+
+def test_findings_about_an_earlier_lock_name_it_as_it_was_given(folder: Path, golden: Golden) -> None:
+    (folder / "of old").mkdir()
+    printed = {}
+    for name, (text, code) in EARLIER.items():
+        if text is not None:
+            (folder / "of old" / f"{name}.lock").write_text(text)
+        ran = run("pin", "--check", "--plan", f"--from=of old/{name}.lock", folder=folder)
+        assert (ran.code, ran.stdout) == (2, "")
+        assert ran.stderr.startswith(f"of old/{name}.lock:")
+        assert f"[{code}]" in ran.stderr
+        assert "poolwright pin" not in ran.stderr
+        printed[f"{name}.txt"] = ran.stderr.encode()
+    golden.compare(Path(__file__).parent / "earlier", printed)
+
+
 def test_from_another_lock(folder: Path) -> None:
     old = json.loads(FILES[LOCK_FILE])
     old["stacks"]["operator-26-7"]["gpuDriver"]["version"] = "580.167.08"
