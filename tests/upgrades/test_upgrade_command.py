@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -52,6 +54,40 @@ def test_json_is_what_the_schema_says(folder: Path) -> None:
     document = json.loads(ran.stdout)
     jsonschema_rs.validate(upgrade_schema(), document)
     assert [len(stack["steps"]) for stack in document["stacks"]] == [0, 2]
+
+
+def change_lock(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Write the project's lock, changed, to the file of an earlier one."""
+    old = json.loads(FILES[LOCK_FILE])
+    change(old)
+    (folder / "old.lock").write_text(json.dumps(old))
+
+
+def plan_from(folder: Path, *arguments: str) -> Ran:
+    return run("pin", "--check", "--plan", "--from=old.lock", *arguments, folder=folder)
+
+
+def _set(old: dict[str, Any], *path: str, value: object) -> None:
+    for key in path[:-1]:
+        old = old[key]
+    old[path[-1]] = value
+
+
+NAME = "operator-26-7"
+
+
+def test_exit_code_1_if_a_step_is_unsupported(folder: Path) -> None:
+    change_lock(folder, lambda old: _set(old, "stacks", NAME, "kubernetes", "version", value="1.37.2"))
+    ran = plan_from(folder)
+    assert (ran.code, "1 step, step 1 unsupported" in ran.stdout) == (1, True)
+
+
+def test_a_gpu_driver_of_a_vendor(folder: Path) -> None:
+    """The version that devices publish is its numbers alone."""
+    change_lock(folder, lambda old: _set(old, "stacks", NAME, "gpuDriver", "version", value="580.167.08-1ubuntu"))
+    ran = plan_from(folder)
+    assert (ran.code, ran.stderr) == (0, "")
+    assert "devices publish driverVersion 580.173.2 and no longer 580.167.8\n" in ran.stdout
 
 
 LOCK = FILES[LOCK_FILE].decode()

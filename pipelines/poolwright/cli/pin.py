@@ -78,7 +78,8 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     if written:
         write_lock(root, render_lock(lock))
     if options.plan:
-        _report_plan(root, options, previous, lock)
+        if not _report_plan(root, options, previous, lock):
+            return 1
     elif options.matrix:
         _report_matrix(root, options, lock, as_of or dt.datetime.now(dt.UTC).date())
     else:
@@ -86,15 +87,15 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     return 1 if options.check and not is_same else 0
 
 
-def _report_plan(root: str, options: PinOptions, previous: Lock | None, lock: Lock) -> None:
-    """The way from the earlier lock: of a project that has none there is none."""
+def _report_plan(root: str, options: PinOptions, previous: Lock | None, lock: Lock) -> bool:
+    """The way from the earlier lock: of a project that has none there is none. Whether no step is unsupported."""
     from poolwright.cli.earlier_lock import read_earlier
     from poolwright.cli.upgrade import print_upgrade  # here: it judges verdicts
 
     before = previous if options.since is None else read_earlier(options.since)
     if before is None:
         raise SpecError([_no_lock()])
-    print_upgrade(root, before, lock, options.form)
+    return print_upgrade(root, before, lock, options.form)
 
 
 def _no_lock() -> Finding:

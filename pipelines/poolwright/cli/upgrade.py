@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -26,27 +27,29 @@ from poolwright.specs.parse import Spec
 from poolwright.specs.resolve import resolve_placement
 from poolwright.specs.stack import Stack, StackSpec
 from poolwright.specs.version import parse_version
-from poolwright.upgrades.moves import plan_moves, set_versions
-from poolwright.upgrades.report import render_upgrade_json, render_upgrade_text
+from poolwright.upgrades.moves import plain_numbers, plan_moves, set_versions
+from poolwright.upgrades.report import list_unsupported, render_upgrade_json, render_upgrade_text
 from poolwright.upgrades.risk import Risk, judge_steps
 from poolwright.upgrades.steps import Step, build_steps
 
 _DRIVER_VERSION = ("gpu.nvidia.com", "driverVersion")
 
 
-def print_upgrade(root: str, before: Lock, after: Lock, form: Literal["text", "json"]) -> None:
-    """Print the plan of every stack in use that both locks have.
+def print_upgrade(root: str, before: Lock, after: Lock, form: Literal["text", "json"]) -> bool:
+    """Print the plan of every stack that both locks have.
 
-    Raises: SpecError if the project can't be read.
+    Returns: whether no step is unsupported.
+    Raises:  SpecError if the project can't be read.
     """
     given = load_for_plan(root)
     plans = [(name, *_plan(given, stack, before, after)) for name, stack in _list_stacks(given, before, after)]
     if form == "json":
         say(render_upgrade_json(plans))
-        return
-    for name, steps, risks in plans:
-        for line in render_upgrade_text(name, steps, risks):
+    else:
+        texts = [render_upgrade_text(name, steps, risks) for name, steps, risks in plans]
+        for line in chain(*texts):
             tell(line)
+    return not any(list_unsupported(steps) for _, steps, _ in plans)
 
 
 def _list_stacks(given: LoadedForPlan, before: Lock, after: Lock) -> Iterator[tuple[str, Spec[Stack]]]:
@@ -130,7 +133,7 @@ def _set_driver(inventory: Inventory | None, spec: StackSpec) -> Inventory | Non
     """The capture as it would be with this GPU driver, as far as that is known: the version that devices publish."""
     if inventory is None or spec.gpu_driver is None:
         return inventory
-    version = ".".join(str(int(part)) for part in spec.gpu_driver.version.removeprefix("v").split("."))
+    version = plain_numbers(spec.gpu_driver.version)
     return replace(inventory, slices=tuple(_set_slice(one, version) for one in inventory.slices))
 
 
