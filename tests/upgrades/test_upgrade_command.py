@@ -54,6 +54,7 @@ def test_json_is_what_the_schema_says(folder: Path) -> None:
     document = json.loads(ran.stdout)
     jsonschema_rs.validate(upgrade_schema(), document)
     assert [len(stack["steps"]) for stack in document["stacks"]] == [0, 2]
+    assert document["also"] == []
 
 
 def change_lock(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -74,6 +75,71 @@ def _set(old: dict[str, Any], *path: str, value: object) -> None:
 
 
 NAME = "operator-26-7"
+DIGESTS = {"digest": f"sha256:{'0' * 64}", "by": "registry"}
+LOCKS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "the-same": lambda old: None,
+    "a-bound": lambda old: _set(old, "memoryBounds", "east/chat-70b", "bound", value="69Gi"),
+    "a-bound-that-is-gone": lambda old: old["memoryBounds"].update({"east/old": old["memoryBounds"]["east/chat-70b"]}),
+    "a-digest": lambda old: old["stacks"][NAME]["images"]["vllm"].update(DIGESTS),
+    "a-stack-more": lambda old: old["stacks"].update(other=old["stacks"][NAME]),
+    "a-stack-less": lambda old: old["stacks"].pop(NAME),
+    "a-component-less": lambda old: old["stacks"][NAME].pop("containerRuntime"),
+    "a-driver-more": lambda old: old["stacks"][NAME]["draDrivers"].update(other={"version": "1.2.3", "reason": "-"}),
+    "prices": lambda old: _set(old, "pricing", "set", value=f"sha256:{'1' * 64}"),
+    "what-goes-with-a-choice": lambda old: (
+        _set(old, "stacks", NAME, "charts", "gpu-operator", "repository", value="https://example.com"),
+        _set(old, "stacks", NAME, "charts", "gpu-operator", "crds", value=["one.example.com"]),
+        _set(old, "memoryBounds", "east/chat-70b", "envelope", value="chat-70b@2.2.0"),
+        _set(old, "minPoolwright", value="0.0.9"),
+    ),
+    "a-reason": lambda old: _set(old, "pricing", "reason", value="another one"),
+    # Steps cover the chart of what they move.
+    "a-step-and-a-bound": lambda old: (
+        _set(old, "stacks", NAME, "gpuOperator", "version", value="26.3.3"),
+        _set(old, "stacks", NAME, "charts", "gpu-operator", "version", value="v26.3.3"),
+        _set(old, "stacks", NAME, "draDrivers", "dra-driver-nvidia-gpu", "version", value="0.4.1"),
+        _set(old, "memoryBounds", "east/chat-70b", "bound", value="69Gi"),
+    ),
+}
+
+
+def test_whatever_differs_is_said(folder: Path, golden: Golden) -> None:
+    printed = {}
+    for name, change in LOCKS.items():
+        change_lock(folder, change)
+        ran = plan_from(folder)
+        assert ("also " in ran.stdout) == (name != "the-same")
+        printed[f"{name}.txt"] = f"{ran.stdout}{ran.stderr}exit code {ran.code}\n".encode()
+    golden.compare(Path(__file__).parent / "locks", printed)
+
+
+def test_a_component_that_is_new_to_the_lock_is_no_step(folder: Path) -> None:
+    """The stack's own text is the range 2.2.x, which is no version to come from."""
+    old = json.loads(FILES[LOCK_FILE])
+    del old["stacks"][NAME]["containerRuntime"]
+    (folder / LOCK_FILE).write_text(json.dumps(old))
+    ran = run("pin", "--check", "--plan", folder=folder)
+    assert (ran.code, ran.stderr) == (1, "")
+    assert f"stack {NAME}: nothing moves\n" in ran.stdout
+    assert f"also    stacks.{NAME}.containerRuntime  new: 2.2." in ran.stdout
+
+
+def test_whatever_differs_is_in_the_json_too(folder: Path) -> None:
+    for name in ("a-bound", "a-stack-less", "a-stack-more"):
+        change_lock(folder, LOCKS[name])
+        document = json.loads(plan_from(folder, "--format=json").stdout)
+        jsonschema_rs.validate(upgrade_schema(), document)
+        assert document["also"]
+    change_lock(folder, LOCKS["a-bound"])
+    assert json.loads(plan_from(folder, "--format=json").stdout)["also"] == [
+        {
+            "path": "memoryBounds.east/chat-70b",
+            "before": "69Gi",
+            "after": "70Gi",
+            "reason": "priced 70Gi, in whole Gi",
+            "effect": "claim templates get another name with it, so that the unit's pods are made anew",
+        }
+    ]
 
 
 def test_exit_code_1_if_a_step_is_unsupported(folder: Path) -> None:

@@ -66,7 +66,11 @@ class State:
 
 
 def set_versions(spec: StackSpec, lock: StackLock) -> StackSpec:
-    """A stack at the versions of a lock, whatever its own texts say; what the lock doesn't have stays."""
+    """A stack at the versions of a lock, whatever its own texts say; what the lock doesn't have stays.
+
+    Of an earlier lock, give the stack at the later one's versions: a component that was added is then no step, and no
+    range stays.
+    """
     found = replace(
         spec,
         kubernetes=replace(spec.kubernetes, version=VersionRangeText(lock.kubernetes.version)),

@@ -9,7 +9,8 @@ from typing import Final, get_args
 from poolwright.catalog.compatibility import Word
 from poolwright.plan.report.changes import build_change_json, change_schema, say_change
 from poolwright.specs.model import API_VERSION
-from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_list, build_object, build_text
+from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_list, build_maybe, build_object, build_text
+from poolwright.upgrades.also import Also
 from poolwright.upgrades.risk import Risk
 from poolwright.upgrades.steps import Disturbance, Step
 from poolwright.upgrades.ways import Way
@@ -22,6 +23,12 @@ _DISTURBANCES: Final[dict[Disturbance, str]] = {
     "eachNode": "the claims on a node are given back when it is drained, and their pods need devices elsewhere",
     "rollout": "each replica's claim is made anew; a replica that finds no device holds the rollout up",
 }
+
+
+_NOTE: Final = (
+    "the operator's mode and feature gates aren't in a lock: they are taken as the specs have them now, and a change "
+    "in them isn't in this plan"
+)
 
 
 def render_upgrade_text(stack: str, steps: Sequence[Step], risks: Mapping[int, Sequence[Risk]]) -> Iterator[str]:
@@ -47,6 +54,14 @@ def render_upgrade_text(stack: str, steps: Sequence[Step], risks: Mapping[int, S
         yield f"   back    {step.back.word}: {step.back.why}"
         for risk in risks.get(number, ()):
             yield from (f"   {line}" for line in _say_risk(risk))
+
+
+def render_also_text(also: Sequence[Also]) -> Iterator[str]:
+    """What no step covers, a line each, and at the end what no lock has."""
+    for one in also:
+        moved = f"new: {one.after}" if one.before is None else f"{one.before} -> {one.after or 'gone'}"
+        yield "; ".join(part for part in (f"also    {one.path}  {moved}", one.reason, one.effect) if part)
+    yield f"note    {_NOTE}"
 
 
 def list_unsupported(steps: Sequence[Step]) -> tuple[int, ...]:
@@ -90,7 +105,9 @@ def _say_risk(risk: Risk) -> Iterator[str]:
         yield f"{risk.cluster}: every verdict as before"
 
 
-def render_upgrade_json(plans: Sequence[tuple[str, Sequence[Step], Mapping[int, Sequence[Risk]]]]) -> str:
+def render_upgrade_json(
+    plans: Sequence[tuple[str, Sequence[Step], Mapping[int, Sequence[Risk]]]], also: Sequence[Also]
+) -> str:
     """The document that `upgrade_schema` describes."""
     document = {
         "apiVersion": API_VERSION,
@@ -98,6 +115,10 @@ def render_upgrade_json(plans: Sequence[tuple[str, Sequence[Step], Mapping[int, 
         "stacks": [
             {"name": stack, "steps": [_step(step, risks.get(number, ())) for number, step in enumerate(steps)]}
             for stack, steps, risks in plans
+        ],
+        "also": [
+            {"path": one.path, "before": one.before, "after": one.after, "reason": one.reason, "effect": one.effect}
+            for one in also
         ],
     }
     return json.dumps(document, indent=2) + "\n"
@@ -192,11 +213,22 @@ def upgrade_schema() -> SchemaPart:
             "clusters": build_list("The clusters that run the stack.", cluster),
         },
     )
+    also = build_object(
+        "What differs and isn't covered by a step.",
+        {
+            "path": build_text("The keys that lead to it, with points between them."),
+            "before": build_maybe("string", "What the earlier lock has; null: it is new."),
+            "after": build_maybe("string", "What the later one has; null: it is gone."),
+            "reason": build_text("The lock's reason for it; empty: it has none of its own."),
+            "effect": build_text("What comes of it; empty: nothing that is known here."),
+        },
+    )
     return {
         "$schema": DIALECT,
         "title": KIND,
         **build_object(
-            "How clusters get from the versions of one lock to those of another.",
+            "How clusters get from one lock to another. The operator's mode and feature gates aren't in a lock: they "
+            "are taken as the specs have them now.",
             {
                 "apiVersion": {"description": "Version of this format.", "const": API_VERSION},
                 "kind": {"description": "What this document is.", "const": KIND},
@@ -207,6 +239,7 @@ def upgrade_schema() -> SchemaPart:
                         {"name": build_text("Its name."), "steps": build_list("Its steps, in their order.", step)},
                     ),
                 ),
+                "also": build_list("Every other difference of the two locks.", also),
             },
         ),
     }
