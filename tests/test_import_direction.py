@@ -23,7 +23,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "trees": ("specs", "catalog", "objects", "rules"),
     "templates": ("specs", "catalog", "objects", "rules", "trees"),
     "pins": ("specs", "catalog", "admission"),
-    "upgrades": ("specs", "catalog", "plan"),
+    "upgrades": ("specs", "catalog", "plan", "pins"),
     "snapshots": ("specs", "catalog", "allocation"),
     "matrix": ("specs", "catalog", "allocation", "plan", "snapshots"),
     "files": ("specs", "catalog", "trees"),

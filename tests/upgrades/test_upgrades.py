@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fleet import FACTS
 from golden import Golden
-from poolwright.catalog.compatibility import judge_stack
+from poolwright.catalog.compatibility import Answer, judge_stack
+from poolwright.catalog.facts import Facts
 from poolwright.specs.model import VersionRangeText
 from poolwright.specs.stack import (
     ContainerRuntime,
@@ -23,6 +25,7 @@ from poolwright.specs.stack import (
     ServingImage,
     StackSpec,
 )
+from poolwright.upgrades import moves
 from poolwright.upgrades.moves import apply_move, plan_moves
 from poolwright.upgrades.report import render_upgrade_text
 from poolwright.upgrades.steps import build_steps
@@ -73,15 +76,28 @@ PLANS: dict[str, tuple[StackSpec, StackSpec]] = {
         build(**POLICY | {"operator": "25.10.1", "dra": "25.12.0", "kubernetes": "1.35.3"}),
         build(**POLICY | {"operator": "26.7.0", "kubernetes": "1.35.3"}),
     ),
+    # No list names the line 24.9.
+    "operator-from-a-line-that-is-not-listed": (build(**POLICY | {"operator": "24.9.0"}), build(**POLICY)),
+    "operator-patch-back": (build(operator="26.7.2", dra="0.5.1"), build()),
     "operator-back": (build(**POLICY | {"operator": "26.7.0"}), build(**POLICY)),
     # What a line brings that the one before didn't have.
     "gpucluster-in-place": (build(operator="26.3.3", dra="0.4.1"), build()),
+    # The line 26.3 manages no DRA driver, so that the operator brings none there, and takes none back.
+    "gpucluster-over-two-lines": (
+        build(operator="25.10.1", dra="0.4.1", kubernetes="1.35.3"),
+        build(kubernetes="1.35.3"),
+    ),
+    "gpucluster-back": (build(), build(operator="26.3.3", dra="0.4.1")),
     "kubernetes-patch": (build(), build(kubernetes="1.36.6")),
     "kubernetes-two-minors": (build(kubernetes="1.34.2"), build()),
     "kubernetes-beyond-the-matrix": (build(), build(kubernetes="1.37.2")),
+    "kubernetes-patch-back": (build(kubernetes="1.36.6"), build()),
+    "kubernetes-of-another-major": (build(), build(kubernetes="2.1.0")),
+    "kubernetes-beyond-what-is-listed": (build(kubernetes="1.11.0"), build()),
     "kubernetes-back": (build(), build(kubernetes="1.35.10")),
     "gpu-driver-of-another-branch": (build(), build(driver="595.91.07")),
     "gpu-driver-of-the-host": (build(by_host=True), build(driver="595.91.07", by_host=True)),
+    "gpu-driver-of-a-vendor": (build(driver="v580.173.02-1ubuntu"), build(driver="595.91.07+2", dra="0.5.0-rc.1")),
     "gpu-driver-that-is-not-listed": (build(driver="580.167.08"), build()),
     "driver-chart-patch": (build(**POLICY | {"dra": "0.4.0"}), build(**POLICY)),
     "driver-chart-renamed": (
@@ -122,6 +138,68 @@ def test_steps_lead_from_one_end_to_the_other(name: str) -> None:
     assert (states[-1].stack if states else before) == after
 
 
+def test_a_step_back_is_the_way_back_of_the_step_forward() -> None:
+    """Of every plan that is one step there and one step back."""
+    words = set()
+    for before, after in PLANS.values():
+        there, back = (
+            build_steps(one, plan_moves(one, other, FACTS), FACTS) for one, other in ((before, after), (after, before))
+        )
+        if (len(there), len(back)) == (1, 1):
+            assert (there[0].way, there[0].back) == (back[0].back, back[0].way)
+            words.add((there[0].move.part, there[0].way.word, there[0].back.word))
+    assert ("kubernetes", "supported", "unsupported") in words
+    assert ("kubernetes", "unsupported", "supported") in words
+    assert ("draDriver", "unsupported", "unlisted") in words
+
+
+def test_each_hop_brings_the_driver_from_where_the_one_before_left_it() -> None:
+    line = next(one for one in FACTS.operator_lines if one.line == "26.7")
+    release = next(one for one in FACTS.operator_releases if one.version == "26.7.0")
+    carried = next(one for one in FACTS.operator_components if (one.release, one.component) == ("26.7.0", "draDriver"))
+    facts = FACTS
+    for name, source, version in (("27.1", "26.7", "0.6.0"), ("27.4", "27.1", "0.7.0")):
+        rows = (*facts.operator_lines, replace(line, line=name, upgrades_from=(source, name)))
+        facts = facts.with_rows("operator-lines", rows)
+        rows = (*facts.operator_releases, replace(release, line=name, version=f"{name}.0"))
+        facts = facts.with_rows("operator-releases", rows)
+        rows = (*facts.operator_components, replace(carried, release=f"{name}.0", version=f"v{version}"))
+        facts = facts.with_rows("operator-components", rows)
+    # The stack says 0.7.1 at the end, which no chart carries: that is where the way ends all the same.
+    states = plan_moves(build(), build(operator="27.4.0", dra="0.7.1"), facts)
+    assert [(one.move.after, one.move.carries) for one in states] == [
+        ("27.1.0", (("dra-driver-nvidia-gpu", "0.5.0", "0.6.0"),)),
+        ("27.4.0", (("dra-driver-nvidia-gpu", "0.6.0", "0.7.1"),)),
+    ]
+
+
+def test_images_cost_the_search_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[StackSpec] = []
+
+    def count(stack: StackSpec, facts: Facts) -> tuple[Answer, ...]:
+        judged.append(stack)
+        return judge_stack(stack, facts)
+
+    monkeypatch.setattr(moves, "judge_stack", count)
+    before, after = PLANS["everything"]
+    expected = [one.move for one in plan_moves(before, after, FACTS)]
+    states = len(judged)
+    names = [f"image-{number:02}" for number in range(30)]
+    old, new = (
+        replace(
+            stack,
+            serving_images=tuple(replace(stack.serving_images[0], name=one, image=f"{IMAGE}{tag}") for one in names),
+        )
+        for stack, tag in ((before, "-1"), (after, "-2"))
+    )
+    judged.clear()
+    found = plan_moves(old, new, FACTS)
+    assert [one.move for one in found[: len(expected)]] == expected
+    assert [one.move.name for one in found[len(expected) :]] == names
+    assert (len(judged), found[-1].stack) == (states, new)
+    assert len(set(map(str, judged))) == len(judged)  # each state once
+
+
 def count_unsupported(stack: StackSpec) -> int:
     return sum(one.word == "unsupported" for one in judge_stack(stack, FACTS))
 
@@ -131,18 +209,18 @@ def test_no_order_has_fewer_states_that_are_unsupported(name: str) -> None:
     """All orders that keep each component's own."""
     before, after = PLANS[name]
     states = plan_moves(before, after, FACTS)
-    moves = [state.move for state in states]
+    moved = [state.move for state in states]
     chosen = sum(count_unsupported(state.stack) for state in states[:-1])
     best = chosen
-    for order in permutations(range(len(moves))):
+    for order in permutations(range(len(moved))):
         tracks: dict[tuple[str, str], list[int]] = {}
         for number in order:
-            tracks.setdefault((moves[number].part, moves[number].name), []).append(number)
+            tracks.setdefault((moved[number].part, moved[number].name), []).append(number)
         if any(numbers != sorted(numbers) for numbers in tracks.values()):
             continue
         stack, bad = before, 0
         for number in order[:-1]:
-            stack = apply_move(stack, moves[number])
+            stack = apply_move(stack, moved[number])
             bad += count_unsupported(stack)
         best = min(best, bad)
     assert chosen == best

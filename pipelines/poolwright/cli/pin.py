@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -21,9 +20,7 @@ from poolwright.cli.output import say, tell
 from poolwright.files.facts import read_facts
 from poolwright.files.lock_file import write_lock
 from poolwright.files.project import (
-    MAX_LOCK_BYTES,
     find_project,
-    read_file,
     read_lock_file,
     read_named_files,
     read_specs,
@@ -36,7 +33,7 @@ from poolwright.pins.changes import Change, list_changes
 from poolwright.pins.questions import build_digests, list_questions
 from poolwright.pins.report import render_answers, render_changes, render_report_json
 from poolwright.specs.finding import Finding, SpecError, escape_controls
-from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, parse_lock, render_lock
+from poolwright.specs.lock import LOCK_FILE, Lock, StackLock, render_lock
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.place import Place
 
@@ -83,7 +80,8 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     if not (options.check or options.plan or options.matrix or is_same):
         write_lock(root, render_lock(lock))
     if options.plan:
-        _report_plan(root, options, previous, lock)
+        if not _report_plan(root, options, previous, lock):
+            return 1
     elif options.matrix:
         _report_matrix(root, options, lock, records, day)
     else:
@@ -91,19 +89,15 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     return 1 if options.check and not is_same else 0
 
 
-def _report_plan(root: str, options: PinOptions, previous: Lock | None, lock: Lock) -> None:
-    """The way from the earlier lock: of a project that has none there is none."""
+def _report_plan(root: str, options: PinOptions, previous: Lock | None, lock: Lock) -> bool:
+    """The way from the earlier lock: of a project that has none there is none. Whether no step is unsupported."""
+    from poolwright.cli.earlier_lock import read_earlier
     from poolwright.cli.upgrade import print_upgrade  # here: it judges verdicts
 
-    before = previous if options.since is None else _read_earlier(options.since)
+    before = previous if options.since is None else read_earlier(options.since)
     if before is None:
         raise SpecError([_no_lock()])
-    print_upgrade(root, before, lock, options.form)
-
-
-def _read_earlier(path: str) -> Lock:
-    folder, name = os.path.split(path)
-    return parse_lock(read_file(folder or ".", name, max_bytes=MAX_LOCK_BYTES)).value
+    return print_upgrade(root, before, lock, options.form)
 
 
 def _no_lock() -> Finding:

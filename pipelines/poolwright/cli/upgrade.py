@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -26,27 +27,31 @@ from poolwright.specs.parse import Spec
 from poolwright.specs.resolve import resolve_placement
 from poolwright.specs.stack import Stack, StackSpec
 from poolwright.specs.version import parse_version
-from poolwright.upgrades.moves import plan_moves, set_versions
-from poolwright.upgrades.report import render_upgrade_json, render_upgrade_text
+from poolwright.upgrades.also import list_also
+from poolwright.upgrades.moves import plain_numbers, plan_moves, set_versions
+from poolwright.upgrades.report import list_unsupported, render_also_text, render_upgrade_json, render_upgrade_text
 from poolwright.upgrades.risk import Risk, judge_steps
 from poolwright.upgrades.steps import Step, build_steps
 
 _DRIVER_VERSION = ("gpu.nvidia.com", "driverVersion")
 
 
-def print_upgrade(root: str, before: Lock, after: Lock, form: Literal["text", "json"]) -> None:
-    """Print the plan of every stack in use that both locks have.
+def print_upgrade(root: str, before: Lock, after: Lock, form: Literal["text", "json"]) -> bool:
+    """Print the plan of every stack that both locks have, and what else they differ in.
 
-    Raises: SpecError if the project can't be read.
+    Returns: whether no step is unsupported.
+    Raises:  SpecError if the project can't be read.
     """
     given = load_for_plan(root)
     plans = [(name, *_plan(given, stack, before, after)) for name, stack in _list_stacks(given, before, after)]
+    also = list_also(before, after, {name: steps for name, steps, _ in plans})
     if form == "json":
-        say(render_upgrade_json(plans))
-        return
-    for name, steps, risks in plans:
-        for line in render_upgrade_text(name, steps, risks):
+        say(render_upgrade_json(plans, also))
+    else:
+        texts = [render_upgrade_text(name, steps, risks) for name, steps, risks in plans]
+        for line in chain(*texts, render_also_text(also)):
             tell(line)
+    return not any(list_unsupported(steps) for _, steps, _ in plans)
 
 
 def _list_stacks(given: LoadedForPlan, before: Lock, after: Lock) -> Iterator[tuple[str, Spec[Stack]]]:
@@ -61,7 +66,8 @@ _Plan = tuple[tuple[Step, ...], dict[int, list[Risk]]]
 
 def _plan(given: LoadedForPlan, stack: Spec[Stack], before: Lock, after: Lock) -> _Plan:
     name, facts = stack.value.identity, given.project.facts
-    start, end = (set_versions(stack.value.spec, lock.stacks[name]) for lock in (before, after))
+    end = set_versions(stack.value.spec, after.stacks[name])
+    start = set_versions(end, before.stacks[name])  # of `end`: what was added since is there from the start
     steps = build_steps(start, plan_moves(start, end, facts), facts)
     risks: dict[int, list[Risk]] = {}
     clusters = [one.name for one in given.project.specs.project.value.spec.clusters if one.stack_name == name and steps]
@@ -130,7 +136,7 @@ def _set_driver(inventory: Inventory | None, spec: StackSpec) -> Inventory | Non
     """The capture as it would be with this GPU driver, as far as that is known: the version that devices publish."""
     if inventory is None or spec.gpu_driver is None:
         return inventory
-    version = ".".join(str(int(part)) for part in spec.gpu_driver.version.removeprefix("v").split("."))
+    version = plain_numbers(spec.gpu_driver.version)
     return replace(inventory, slices=tuple(_set_slice(one, version) for one in inventory.slices))
 
 

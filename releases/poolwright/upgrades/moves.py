@@ -33,6 +33,7 @@ PARTS: Final[tuple[Part, ...]] = (
     "gpuDriver",
     "servingImage",
 )
+MAX_MINORS: Final = 20  # hops of Kubernetes that a plan lists; a way of more is one step, which is judged unsupported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,11 @@ class Move:
         """Whether it goes to an earlier version."""
         return _order(self.part, self.after) < _order(self.part, self.before)
 
+    def reverse(self) -> Move:
+        """The way back."""
+        carries = tuple((name, after, before) for name, before, after in self.carries)
+        return dataclasses.replace(self, before=self.after, after=self.before, carries=carries)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
@@ -60,7 +66,11 @@ class State:
 
 
 def set_versions(spec: StackSpec, lock: StackLock) -> StackSpec:
-    """A stack at the versions of a lock, whatever its own texts say; what the lock doesn't have stays."""
+    """A stack at the versions of a lock, whatever its own texts say; what the lock doesn't have stays.
+
+    Of an earlier lock, give the stack at the later one's versions: a component that was added is then no step, and no
+    range stays.
+    """
     found = replace(
         spec,
         kubernetes=replace(spec.kubernetes, version=VersionRangeText(lock.kubernetes.version)),
@@ -98,26 +108,39 @@ def _at(driver: DraDriver, version: str) -> DraDriver:
 def plan_moves(before: StackSpec, after: StackSpec, facts: Facts) -> tuple[State, ...]:
     """The moves in an order with the fewest states that the facts call unsupported; of equal ones that of PARTS.
 
+    Images come last, in their order, and aren't searched: no answer about a stack rests on them.
+
     before, after: the same stack at exact versions.
-    Cost: the product of the lengths of all ways, each state judged once.
+    Cost: the product of the lengths of all ways but the images', each state judged once.
     """
-    tracks = [track for part in PARTS for track in _list_tracks(part, before, after, facts)]
+    found = [(part, track) for part in PARTS for track in _list_tracks(part, before, after, facts)]
+    images = [track for part, track in found if part == "servingImage"]
+    tracks = [track for part, track in found if part != "servingImage"]
+    way = _find_order(before, tracks, facts)
+    last = [len(tracks) + number for number, track in enumerate(images) for _ in track]
+    return tuple(_walk(before, [*tracks, *images], [*way, *last]))
+
+
+def _find_order(before: StackSpec, tracks: Sequence[Sequence[Move]], facts: Facts) -> tuple[int, ...]:
+    """The number of the track that moves, for each move."""
     goal = tuple(len(track) for track in tracks)
     start = (0,) * len(tracks)
     queue: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = [(0, (), start)]
     seen: set[tuple[int, ...]] = set()
+    judged = {goal: 0}  # the end is what is wanted, whatever is said of it
     while queue:
         cost, way, at = heapq.heappop(queue)
         if at == goal:
-            return tuple(_walk(before, tracks, way))
+            return way
         if at in seen:
             continue
         seen.add(at)
         for number, track in enumerate(tracks):
             if at[number] < len(track):
                 then = (*at[:number], at[number] + 1, *at[number + 1 :])
-                bad = 0 if then == goal else _count_unsupported(_build(before, tracks, then), facts)
-                heapq.heappush(queue, (cost + bad, (*way, number), then))
+                if then not in judged:
+                    judged[then] = _count_unsupported(_build(before, tracks, then), facts)
+                heapq.heappush(queue, (cost + judged[then], (*way, number), then))
     raise AssertionError("the end can be reached by taking every way to its end")
 
 
@@ -180,11 +203,11 @@ def _list_tracks(part: Part, before: StackSpec, after: StackSpec, facts: Facts) 
             yield from _single(part, before.container_toolkit, after.container_toolkit)
         case "gpuOperator" if before.gpu_operator and after.gpu_operator:
             versions = list(_list_lines(before.gpu_operator.version, after.gpu_operator.version, facts))
-            yield [_bring(move, before, after, facts) for move in _chain(part, versions)]
+            yield list(_bring(_chain(part, versions), before, after, facts))
         case "draDriver":
             for one in before.dra_drivers:
                 other = next((other for other in after.dra_drivers if other.name == one.name), None)
-                if other is not None and not (one.install == "gpuOperator" and _moves_operator(before, after)):
+                if other is not None and not _is_carried(one, before, after):
                     yield _chain(part, [one.version, other.version], one.name)
         case "gpuDriver":
             yield from _single(part, before.gpu_driver, after.gpu_driver)
@@ -204,38 +227,55 @@ def _chain(part: Part, versions: Sequence[str], name: str = "") -> list[Move]:
     return [Move(part=part, name=name or part, before=one, after=two) for one, two in pairwise(versions) if one != two]
 
 
-def _moves_operator(before: StackSpec, after: StackSpec) -> bool:
-    if before.gpu_operator is None or after.gpu_operator is None:
-        return False
-    return before.gpu_operator.version != after.gpu_operator.version
+def _is_carried(driver: DraDriver, before: StackSpec, after: StackSpec) -> bool:
+    """Whether it is moved on the operator's way, by the operator or after it."""
+    return driver.install == "gpuOperator" and before.gpu_operator is not None and after.gpu_operator is not None
 
 
-def _bring(move: Move, before: StackSpec, after: StackSpec, facts: Facts) -> Move:
-    """With the DRA drivers that this release carries; at the end of the way those that the stack says."""
-    carried = facts.operator_component(move.after, "draDriver")
-    was = facts.operator_component(move.before, "draDriver")
+def _bring(moves: Sequence[Move], before: StackSpec, after: StackSpec, facts: Facts) -> Iterator[Move]:
+    """The operator's moves, each with the DRA drivers that it brings; at the end those that none of them brought.
+
+    A release brings drivers only if its line manages them; of a line that isn't known the stack's word is taken. The
+    last one brings what the stack says, which is judged against what its chart carries.
+    """
     ends = {one.name: one.version for one in after.dra_drivers}
-    found = []
-    for one in before.dra_drivers:
-        if one.install != "gpuOperator" or not is_nvidia_package(one.name, facts):
-            continue
-        old = was.version.removeprefix("v") if was and was.version else one.version
-        new = carried.version.removeprefix("v") if carried and carried.version else ends.get(one.name, one.version)
-        if old != new:
-            found.append((one.name, old, new))
-    return dataclasses.replace(move, carries=tuple(found))
+    now = {one.name: one.version for one in before.dra_drivers if _is_carried(one, before, after) and one.name in ends}
+    for number, move in enumerate(moves, 1):
+        line = facts.operator_line(move.after)
+        carried = facts.operator_component(move.after, "draDriver")
+        found = []
+        for name, version in now.items() if line is None or line.manages_dra_driver else ():
+            then = version
+            if number == len(moves):
+                then = ends[name]
+            elif carried and carried.version and is_nvidia_package(name, facts):
+                then = carried.version.removeprefix("v")
+            if then != version:
+                found.append((name, version, then))
+        now |= {name: then for name, _, then in found}
+        yield dataclasses.replace(move, carries=tuple(found))
+    for name, version in now.items():
+        yield from _chain("draDriver", [version, ends[name]], name)
+
+
+def count_minors(before: str, after: str) -> int | None:
+    """How many minor releases of Kubernetes lie between two versions, less than 0 on the way back; None: no number
+    says it, as their majors differ.
+    """
+    one, two = (tuple(map(int, parse_version(text).minor.split("."))) for text in (before, after))
+    return two[1] - one[1] if one[0] == two[0] else None
 
 
 def _list_minors(before: str, after: str, facts: Facts) -> Iterator[str]:
     """Kubernetes goes one minor release at a time: the newest patch of each that is known."""
     yield before
-    start, end = parse_version(before), parse_version(after)
-    major, low = map(int, start.minor.split("."))
-    high = int(end.minor.split(".")[1])
-    for number in range(low + 1, high) if high > low else range(low - 1, high, -1):
-        minor = f"{major}.{number}"
-        known = [f.version for f in facts.releases if f.component == "kubernetes" and _is_minor(f.version, minor)]
-        yield max(known, key=parse_version, default=f"{minor}.0")
+    count = count_minors(before, after)
+    if count is not None and abs(count) <= MAX_MINORS:
+        major, low = map(int, parse_version(before).minor.split("."))
+        for number in range(low + 1, low + count) if count > 0 else range(low - 1, low + count, -1):
+            minor = f"{major}.{number}"
+            known = [f.version for f in facts.releases if f.component == "kubernetes" and _is_minor(f.version, minor)]
+            yield max(known, key=parse_version, default=f"{minor}.0")
     yield after
 
 
@@ -247,19 +287,19 @@ def _list_lines(before: str, after: str, facts: Facts) -> Iterator[str]:
     """The operator goes from line to line as its life-cycle page says: the newest release of each on the way."""
     yield before
     ways = {line.line: line.upgrades_from for line in facts.operator_lines}
-    start, end = _line(before), _line(after)
-    for line in _find_way(ways, start, end)[1:-1]:
+    for line in _find_way(ways, operator_line(before), operator_line(after))[1:-1]:
         known = [f.version for f in facts.operator_releases if f.line == line and f.verified]
-        yield max(known, key=parse_version)
+        yield max(known, key=parse_version, default=f"{line}.0")
     yield after
 
 
-def _line(version: str) -> str:
+def operator_line(version: str) -> str:
+    """The line of a release of the operator, known or not: 26.7 of v26.7.2."""
     return ".".join(version.removeprefix("v").split(".")[:2])
 
 
 def _find_way(ways: dict[str, tuple[str, ...]], start: str, end: str) -> list[str]:
-    """The shortest way from line to line; start and end alone, if there is none."""
+    """The shortest way from line to line; start and end alone, if there is none: `judge_step` refuses that step."""
     reached: dict[str, list[str]] = {start: [start]}
     pending = [start]
     while pending:
@@ -275,4 +315,11 @@ def _order(part: Part, version: str) -> tuple[object, ...]:
     """Images are put in no order: a tag is a name."""
     if part == "servingImage":
         return ()
-    return release_key(version) if part == "draDriver" else parse_version(version).key
+    found = parse_version(version)
+    return (release_key(plain_numbers(version)), *found.key[1:]) if part == "draDriver" else found.key
+
+
+def plain_numbers(version: str) -> str:
+    """A version's numbers alone, three of them at least and without zeros in front: 580.173.2 of v580.173.02-1."""
+    numbers = parse_version(version).key[0]
+    return ".".join(map(str, (*numbers, *(0,) * (3 - len(numbers)))))

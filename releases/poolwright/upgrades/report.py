@@ -9,9 +9,11 @@ from typing import Final, get_args
 from poolwright.catalog.compatibility import Word
 from poolwright.plan.report.changes import build_change_json, change_schema, say_change
 from poolwright.specs.model import API_VERSION
-from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_list, build_object, build_text
+from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_list, build_maybe, build_object, build_text
+from poolwright.upgrades.also import Also
 from poolwright.upgrades.risk import Risk
 from poolwright.upgrades.steps import Disturbance, Step
+from poolwright.upgrades.ways import Way
 
 KIND: Final = "UpgradePlan"
 _MAX_NAMES: Final = 3
@@ -23,6 +25,12 @@ _DISTURBANCES: Final[dict[Disturbance, str]] = {
 }
 
 
+_NOTE: Final = (
+    "the operator's mode and feature gates aren't in a lock: they are taken as the specs have them now, and a change "
+    "in them isn't in this plan"
+)
+
+
 def render_upgrade_text(stack: str, steps: Sequence[Step], risks: Mapping[int, Sequence[Risk]]) -> Iterator[str]:
     """The steps of a stack by line, in their order.
 
@@ -31,7 +39,8 @@ def render_upgrade_text(stack: str, steps: Sequence[Step], risks: Mapping[int, S
     if not steps:
         yield f"stack {stack}: nothing moves"
         return
-    yield f"stack {stack}: {len(steps)} {'step' if len(steps) == 1 else 'steps'}, {_say_back(steps)}"
+    count = f"{len(steps)} {'step' if len(steps) == 1 else 'steps'}"
+    yield f"stack {stack}: {', '.join((count, *_say_unsupported(steps), _say_back(steps)))}"
     for number, step in enumerate(steps):
         move = step.move
         name = move.part if move.name == move.part else f"{move.part} {move.name}"
@@ -41,9 +50,29 @@ def render_upgrade_text(stack: str, steps: Sequence[Step], risks: Mapping[int, S
         yield from (f"   silent  {one}" for one in step.silent)
         yield from (f"   known   {one.effect}: {one.remedy} ({one.source})" for one in step.traps)
         yield from (f"   state   {one.word}: {one.subject}: {one.why} ({one.row})" for one in step.answers)
+        yield f"   way     {step.way.word}: {step.way.why}"
         yield f"   back    {step.back.word}: {step.back.why}"
         for risk in risks.get(number, ()):
             yield from (f"   {line}" for line in _say_risk(risk))
+
+
+def render_also_text(also: Sequence[Also]) -> Iterator[str]:
+    """What no step covers, a line each, and at the end what no lock has."""
+    for one in also:
+        moved = f"new: {one.after}" if one.before is None else f"{one.before} -> {one.after or 'gone'}"
+        yield "; ".join(part for part in (f"also    {one.path}  {moved}", one.reason, one.effect) if part)
+    yield f"note    {_NOTE}"
+
+
+def list_unsupported(steps: Sequence[Step]) -> tuple[int, ...]:
+    """The numbers of steps that aren't supported, from 1 on."""
+    return tuple(number for number, step in enumerate(steps, 1) if step.way.word == "unsupported")
+
+
+def _say_unsupported(steps: Sequence[Step]) -> Iterator[str]:
+    if numbers := list_unsupported(steps):
+        *first, last = map(str, numbers)
+        yield f"steps {', '.join(first)} and {last} unsupported" if first else f"step {last} unsupported"
 
 
 def _say_back(steps: Sequence[Step]) -> str:
@@ -76,7 +105,9 @@ def _say_risk(risk: Risk) -> Iterator[str]:
         yield f"{risk.cluster}: every verdict as before"
 
 
-def render_upgrade_json(plans: Sequence[tuple[str, Sequence[Step], Mapping[int, Sequence[Risk]]]]) -> str:
+def render_upgrade_json(
+    plans: Sequence[tuple[str, Sequence[Step], Mapping[int, Sequence[Risk]]]], also: Sequence[Also]
+) -> str:
     """The document that `upgrade_schema` describes."""
     document = {
         "apiVersion": API_VERSION,
@@ -84,6 +115,10 @@ def render_upgrade_json(plans: Sequence[tuple[str, Sequence[Step], Mapping[int, 
         "stacks": [
             {"name": stack, "steps": [_step(step, risks.get(number, ())) for number, step in enumerate(steps)]}
             for stack, steps, risks in plans
+        ],
+        "also": [
+            {"path": one.path, "before": one.before, "after": one.after, "reason": one.reason, "effect": one.effect}
+            for one in also
         ],
     }
     return json.dumps(document, indent=2) + "\n"
@@ -101,7 +136,8 @@ def _step(step: Step, risks: Sequence[Risk]) -> dict[str, object]:
         "silent": list(step.silent),
         "traps": [{"effect": one.effect, "remedy": one.remedy, "source": one.source} for one in step.traps],
         "state": [{"subject": one.subject, "answer": one.word, "why": one.why, "row": one.row} for one in step.answers],
-        "back": {"answer": step.back.word, "why": step.back.why, "source": step.back.source},
+        "way": _way(step.way),
+        "back": _way(step.back),
         "clusters": [
             {
                 "name": risk.cluster,
@@ -116,6 +152,10 @@ def _step(step: Step, risks: Sequence[Risk]) -> dict[str, object]:
             for risk in risks
         ],
     }
+
+
+def _way(way: Way) -> dict[str, object]:
+    return {"answer": way.word, "why": way.why, "source": way.source}
 
 
 def upgrade_schema() -> SchemaPart:
@@ -156,14 +196,6 @@ def upgrade_schema() -> SchemaPart:
             "row": build_text("The row of the facts."),
         },
     )
-    back = build_object(
-        "The way back.",
-        {
-            "answer": {"description": "The word.", "enum": words},
-            "why": build_text("Why."),
-            "source": build_text("Who says so; empty: nobody."),
-        },
-    )
     step = build_object(
         "One component from one version to the next.",
         {
@@ -176,25 +208,49 @@ def upgrade_schema() -> SchemaPart:
             "silent": build_list("What may change allocations though no manifest does.", build_text("A sentence.")),
             "traps": build_list("What is known to go wrong.", trap),
             "state": build_list("What isn't supported of the stack after it.", state),
-            "back": back,
+            "way": _way_schema("The step itself, whether it goes on or back."),
+            "back": _way_schema("The way back from it: judged like a step."),
             "clusters": build_list("The clusters that run the stack.", cluster),
+        },
+    )
+    also = build_object(
+        "What differs and isn't covered by a step.",
+        {
+            "path": build_text("The keys that lead to it, with points between them."),
+            "before": build_maybe("string", "What the earlier lock has; null: it is new."),
+            "after": build_maybe("string", "What the later one has; null: it is gone."),
+            "reason": build_text("The lock's reason for it; empty: it has none of its own."),
+            "effect": build_text("What comes of it; empty: nothing that is known here."),
         },
     )
     return {
         "$schema": DIALECT,
         "title": KIND,
         **build_object(
-            "How clusters get from the versions of one lock to those of another.",
+            "How clusters get from one lock to another. The operator's mode and feature gates aren't in a lock: they "
+            "are taken as the specs have them now.",
             {
                 "apiVersion": {"description": "Version of this format.", "const": API_VERSION},
                 "kind": {"description": "What this document is.", "const": KIND},
                 "stacks": build_list(
-                    "Stacks in use.",
+                    "Stacks that both locks have.",
                     build_object(
                         "A stack.",
                         {"name": build_text("Its name."), "steps": build_list("Its steps, in their order.", step)},
                     ),
                 ),
+                "also": build_list("Every other difference of the two locks.", also),
             },
         ),
     }
+
+
+def _way_schema(description: str) -> SchemaPart:
+    return build_object(
+        description,
+        {
+            "answer": {"description": "The word.", "enum": list(get_args(Word))},
+            "why": build_text("Why."),
+            "source": build_text("Who says so; empty: nobody."),
+        },
+    )

@@ -9,7 +9,7 @@ from poolwright.catalog.facts import Facts
 from poolwright.catalog.gates import is_nvidia_package
 from poolwright.specs.stack import StackSpec
 from poolwright.specs.version import parse_version
-from poolwright.upgrades.moves import Move
+from poolwright.upgrades.moves import Move, plain_numbers
 
 _MIG_NAMES: Final = "names of partitions follow the driver: 1g.23gb and 1g.24gb, 3g.39gb and 3g.40gb are the same ones"
 
@@ -26,7 +26,8 @@ def list_silent(before: StackSpec, move: Move, facts: Facts) -> Iterator[str]:
         case "draDriver" if is_nvidia_package(move.name, facts):
             yield from _list_driver(move.name, move.before, move.after, before, facts)
         case "gpuDriver":
-            yield f"devices publish driverVersion {_normalise(move.after)} and no longer {_normalise(move.before)}"
+            old, new = plain_numbers(move.before), plain_numbers(move.after)
+            yield f"devices publish driverVersion {new} and no longer {old}"
             if parse_version(move.before).key[0][:1] != parse_version(move.after).key[0][:1]:
                 yield _MIG_NAMES
 
@@ -34,6 +35,10 @@ def list_silent(before: StackSpec, move: Move, facts: Facts) -> Iterator[str]:
 def _list_kubernetes(stack: StackSpec, move: Move, facts: Facts) -> Iterator[str]:
     old, new = parse_version(move.before).minor, parse_version(move.after).minor
     if old == new:
+        return
+    known = {fact.minor for fact in facts.kubernetes}
+    if unknown := [minor for minor in (old, new) if minor not in known]:
+        yield f"which gates Kubernetes {unknown[0]} has isn't known here"
         return
     said = stack.kubernetes.feature_gates
     for name in sorted({fact.name for fact in facts.kubernetes_gates}):
@@ -52,8 +57,8 @@ def _list_kubernetes(stack: StackSpec, move: Move, facts: Facts) -> Iterator[str
 def _list_driver(name: str, old: str, new: str, stack: StackSpec, facts: Facts) -> Iterator[str]:
     """Attributes, capacities and gates; of gates those that the stack doesn't set."""
     for kind in facts.device_types:
-        one = {f"{f.domain}/{f.name}" for f in facts.published_attributes(kind.id, old)}
-        two = {f"{f.domain}/{f.name}" for f in facts.published_attributes(kind.id, new)}
+        one = {f"{f.domain}/{f.name}" for f in facts.published_attributes(kind.id, plain_numbers(old))}
+        two = {f"{f.domain}/{f.name}" for f in facts.published_attributes(kind.id, plain_numbers(new))}
         if gone := sorted(one - two):
             yield f"devices of type {kind.id} no longer publish {', '.join(gone)}: who selects by it finds none"
         if added := sorted(two - one):
@@ -68,8 +73,3 @@ def _list_driver(name: str, old: str, new: str, stack: StackSpec, facts: Facts) 
             yield f"it has no gate {fact.name}, which the stack sets: the plugin exits"
         elif fact.name not in said and bool(was.default) != bool(will.default):
             yield f"the gate {fact.name} goes {'on' if will.default else 'off'} by default"
-
-
-def _normalise(version: str) -> str:
-    """As it is published: a semantic version, without zeros in front of a number."""
-    return ".".join(str(int(part)) for part in version.split("."))
