@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from fleet import FACTS
+from own_facts import OURS, merge
 from poolwright.catalog.compatibility import Answer, Word, find_worst, judge_stack, list_unspoken
 from poolwright.specs.model import VersionRangeText
 from poolwright.specs.stack import (
@@ -157,6 +158,18 @@ ABOVE: dict[str, tuple[StackSpec, str, Word]] = {
 def test_what_nobody_tried_is_not_supported(name: str) -> None:
     spec, subject, word = ABOVE[name]
     assert ask(spec, subject).word == word
+
+
+@pytest.mark.parametrize("version", ["v700.10.01", "700-1"])
+def test_the_newest_branch_of_a_project_in_any_spelling(version: str) -> None:
+    """Rows of a project's own: what they list is known, too."""
+    facts = merge(operator_gpu_drivers=[{"line": "26.7", "release": None, "version": version, **OURS}])
+    (found,) = [
+        one
+        for one in judge_stack(build(driver="650.1.1"), facts)
+        if one.subject == "DRA driver 0.5.0 with GPU driver 650.1.1"
+    ]
+    assert found.word == "supported"
 
 
 def test_what_no_table_speaks_of_is_named_and_counts_in_no_answer() -> None:

@@ -153,6 +153,20 @@ def test_check_says_that_the_lock_can_not_be_written_anew(folder: Path) -> None:
     ) in ran.stdout
 
 
+def test_check_counts_what_is_rehearsed_as_pin_does(folder: Path) -> None:
+    for path in folder.glob("rehearsals/26-7/**/*.yaml"):
+        path.write_text(
+            path.read_text().replace("name: containerd, version: 2.2.1", "name: containerd, version: 2.9.4")
+        )
+    edit(folder, STACK, "version: 2.2.x", "version: 2.9.x")
+    assert "containerRuntime  2.2.1 -> 2.9.4: newest of 2.9.x that is rehearsed" in pin(folder, "--check").stdout
+    (line,) = [one for one in run("check", folder=folder).stdout.splitlines() if "[lock-stale]" in one]
+    assert line == (
+        "poolwright.lock: warning: 1 choice isn't what the specs ask for: stacks.operator-26-7.containerRuntime  "
+        "[lock-stale]"
+    )
+
+
 @pytest.mark.parametrize("option", ["--plan", "--matrix"])
 def test_what_is_only_printed_writes_nothing(option: str, folder: Path) -> None:
     before = (folder / LOCK_FILE).read_bytes()

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from fleet import FACTS
 from golden import Golden
+from own_facts import merge, take
 from poolwright.catalog.compatibility import Answer, judge_stack
 from poolwright.catalog.facts import Facts
 from poolwright.specs.model import VersionRangeText
@@ -99,6 +100,8 @@ PLANS: dict[str, tuple[StackSpec, StackSpec]] = {
     "gpu-driver-of-the-host": (build(by_host=True), build(driver="595.91.07", by_host=True)),
     "gpu-driver-of-a-vendor": (build(driver="v580.173.02-1ubuntu"), build(driver="595.91.07+2", dra="0.5.0-rc.1")),
     "gpu-driver-that-is-not-listed": (build(driver="580.167.08"), build()),
+    # The line lists the branch for its device plugin, and claims need a later one: there is no way back.
+    "gpu-driver-from-one-too-old-for-claims": (build(driver="535.309.01"), build()),
     "driver-chart-patch": (build(**POLICY | {"dra": "0.4.0"}), build(**POLICY)),
     "driver-chart-renamed": (
         build(**POLICY | {"dra": "25.12.0", "operator": "25.10.1", "kubernetes": "1.35.3"}),
@@ -124,6 +127,14 @@ PLANS: dict[str, tuple[StackSpec, StackSpec]] = {
 def say(before: StackSpec, after: StackSpec) -> str:
     steps = build_steps(before, plan_moves(before, after, FACTS), FACTS)
     return "".join(f"{line}\n" for line in render_upgrade_text("a-stack", steps, {}))
+
+
+def test_a_way_that_sources_print_differently_is_disputed() -> None:
+    row = take("operator-lines", by={"line": "26.3"}, managesDraDriver=True)
+    before, after = PLANS["gpucluster-in-place"]
+    facts = merge(operator_lines=[row])
+    (step,) = build_steps(before, plan_moves(before, after, facts), facts)
+    assert (step.way.word, "our rehearsal of 2026-11-20" in step.way.why) == ("disputed", True)
 
 
 def test_whole_plans(golden: Golden) -> None:

@@ -38,7 +38,6 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
         inventories = read_inventories(loaded)
         warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
         warnings += check_captured_operands(loaded.specs, inventories)
-        warnings += _check_lock(loaded)
         warnings += check_traps(loaded.specs, inventories, loaded.facts)
         devices = check_devices(loaded.specs, inventories, loaded.facts)
         is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
@@ -75,27 +74,22 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
     return found
 
 
-def _check_lock(project: LoadedProject) -> tuple[Finding, ...]:
-    """A lock that the specs have left behind; a project without one pins nothing."""
-    if project.lock is None:
-        return ()
-    from poolwright.pins.stale import check_stale  # here: most commands resolve nothing
-
-    units = [closure for closure in project.closures if isinstance(closure, UnitClosure)]
-    return check_stale(project.written, project.lock, units, project.facts)
-
-
 def _check_owed(
     loaded: LoadedProject, inventories: Mapping[str, Inventory], as_of: dt.date | None, *, is_sound: bool
 ) -> list[Finding]:
-    """What people owe: decisions about features, and rehearsals. It stops promotions, and nothing here."""
+    """What people owe: a lock, decisions about features, and rehearsals. It stops promotions, and nothing here."""
     from poolwright.cli import matrix, today  # here: most commands read no record
+    from poolwright.pins.stale import check_stale  # here: most commands resolve nothing
 
     day = as_of or today.read_today()
     existing = find_files(loaded.root, list_evidence(loaded.specs))
     records = matrix.read_records(loaded.root, loaded.specs, loaded.facts, as_of=day)
     proofs = matrix.list_proofs(records, loaded.facts)
     found = check_ledger(loaded.specs, loaded.facts, existing=existing, records=proofs)
+    if loaded.lock is not None:
+        units = [closure for closure in loaded.closures if isinstance(closure, UnitClosure)]
+        rehearsed = matrix.list_rehearsed(loaded.specs, records)
+        found += check_stale(loaded.written, loaded.lock, units, loaded.facts, rehearsed)
     return [*found, *(matrix.check_rehearsals(loaded, inventories, records, as_of=day) if is_sound else ())]
 
 

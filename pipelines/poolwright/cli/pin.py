@@ -77,6 +77,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
     is_same = before is not None and before.text == render_lock(lock)
+    judged = _judge(specs, stacks, facts)  # before anything is written
     if not (options.check or options.plan or options.matrix or is_same):
         write_lock(root, render_lock(lock))
     if options.plan:
@@ -85,7 +86,7 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     elif options.matrix:
         _report_matrix(root, options, lock, records, day)
     else:
-        _report(options, lock, changes, *_judge(specs, stacks, facts), is_same=is_same)
+        _report(options, lock, changes, *judged, is_same=is_same)
     return 1 if options.check and not is_same else 0
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from poolwright.catalog.closure import UnitClosure
 from poolwright.catalog.facts import Facts
 from poolwright.pins.build import PinRequest, build_lock, resolve_stacks
 from poolwright.pins.changes import list_changes
+from poolwright.pins.resolve import Rehearsed
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.lock import LOCK_FILE, Lock
 from poolwright.specs.parse import Specs
@@ -17,13 +18,16 @@ from poolwright.specs.place import Place
 _MAX_PATHS: Final = 3
 
 
-def check_stale(specs: Specs, lock: Lock, units: Iterable[UnitClosure], facts: Facts) -> tuple[Finding, ...]:
+def check_stale(
+    specs: Specs, lock: Lock, units: Iterable[UnitClosure], facts: Facts, rehearsed: Mapping[str, Rehearsed]
+) -> tuple[Finding, ...]:
     """One warning if the lock isn't what the specs ask for: it says how many choices differ, and the first of them.
 
     specs: with their ranges, as they are written.
     units: with the bounds that they are rendered with.
+    rehearsed: versions that count as rehearsed, by stack.
     """
-    request = PinRequest(facts=facts, previous=lock)
+    request = PinRequest(facts=facts, previous=lock, rehearsed=rehearsed)
     try:
         changes = list_changes(lock, build_lock(resolve_stacks(specs, request), units, request))
     except SpecError as error:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from poolwright.catalog.compatibility import Word, judge_stack
+from poolwright.catalog.compatibility import WORDS, Word, judge_stack
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.gates import is_nvidia_package
+from poolwright.catalog.readings import list_disputes
 from poolwright.catalog.traps import list_step_traps
 from poolwright.specs.stack import StackSpec
 from poolwright.upgrades.moves import Move, count_minors, operator_line, plain_numbers
+
+if TYPE_CHECKING:
+    from poolwright.catalog.tables.operator import OperatorLineFact
 
 _SKEW: Final = "Kubernetes documentation, version skew policy and upgrades"
 
@@ -62,8 +67,23 @@ def _judge_operator(before: StackSpec, move: Move, facts: Facts) -> Way:
         driver = _judge_driver(Move(part="draDriver", name=name, before=old, after=new), facts)
         if driver.word == "unsupported":
             return driver
-    start, end = operator_line(move.before), operator_line(move.after)
     was, line = facts.operator_line(move.before), facts.operator_line(move.after)
+    rows = tuple(one for one in (was, line) if one is not None)
+
+    def judge(rows: Sequence[OperatorLineFact]) -> Way:
+        return _judge_lines(before, move, {one.line: one for one in rows})
+
+    own = judge(rows)
+    against = list_disputes("operator-lines", rows, judge, lambda way: way.word)
+    if not against:
+        return own
+    said = "; ".join(f"{one.answer.word} by {one.said} ({one.source})" for one in against)
+    return replace(own, word="disputed", why=f"{own.why}: {own.word} by {against[0].counted}; {said}")
+
+
+def _judge_lines(before: StackSpec, move: Move, lines: Mapping[str, OperatorLineFact]) -> Way:
+    start, end = operator_line(move.before), operator_line(move.after)
+    was, line = lines.get(start), lines.get(end)
     if start == end:
         if line is None:
             return Way(word="unlisted", why=f"the line {end} isn't known here")
@@ -93,8 +113,11 @@ def _judge_driver(move: Move, facts: Facts) -> Way:
 
 
 def _judge_gpu_driver(after: StackSpec, move: Move, facts: Facts) -> Way:
+    """The worst that anything in the stack says of the driver: a claim needs all of them."""
     subject = f" with GPU driver {move.after}"
-    for answer in judge_stack(after, facts):
-        if answer.subject.startswith("GPU Operator") and answer.subject.endswith(subject):
-            return Way(word=answer.word, why=f"with drained nodes: {answer.why}", source=answer.source)
-    return Way(word="unlisted", why="with drained nodes; no list names it")
+    answers = [one for one in judge_stack(after, facts) if one.subject.endswith(subject)]
+    if not answers:
+        return Way(word="unlisted", why="with drained nodes; no list names it")
+    worst = min(answers, key=lambda one: WORDS.index(one.word))
+    about = "" if worst.subject.startswith("GPU Operator ") else f"{worst.subject}: "
+    return Way(word=worst.word, why=f"with drained nodes: {about}{worst.why}", source=worst.source)

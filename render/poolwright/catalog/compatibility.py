@@ -266,8 +266,8 @@ def _find_newest(part: str, facts: Facts) -> str | None:
         case "kubernetes":
             return max((fact.minor for fact in facts.kubernetes), key=parse_version, default=None)
         case "gpuDriver":
-            branches = {fact.version.split(".")[0] for fact in facts.operator_gpu_drivers}
-            return max(branches, key=int, default=None)
+            numbers = {parse_version(fact.version).minor.split(".")[0] for fact in facts.operator_gpu_drivers}
+            return max(numbers, key=int, default=None)
         case "containerToolkit":
             found = [one.version for one in facts.operator_components if one.component == "toolkit" and one.version]
             return max((parse_version(one).minor for one in found), key=parse_version, default=None)

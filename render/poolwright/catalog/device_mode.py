@@ -182,9 +182,9 @@ def _find_compared(expr: Call, driver: str, known: frozenset[str]) -> frozenset[
             values = elements
         case _:
             return None
-    if not _reads_type(read, driver):
+    named = frozenset(value.value for value in values if isinstance(value, Const) and isinstance(value.value, str))
+    if not _reads_type(read, driver) or not all(isinstance(value, Const) for value in values):
         return None
-    named = frozenset(str(value.value) for value in values if isinstance(value, Const))
     return known - named if expr.function == "_!=_" else named
 
 
@@ -204,7 +204,7 @@ def _reads_type(expr: Expr, driver: str) -> bool:
     from poolwright.catalog.cel import Call, Const, Ident, Select
 
     match expr:
-        case Select(operand=attributes, field=name):
+        case Select(operand=attributes, field=name, test_only=False):
             pass
         case Call(function="_[_]", args=(attributes, Const(value=str() as name))):
             pass
