@@ -648,7 +648,7 @@ def test_a_version_that_nobody_has_read_is_a_warning() -> None:
     assert (
         render_text([found])
         == """\
-specs/stacks/operator-26-7.yaml:30:16: warning: image "sglang" has sglang 0.5.24, whose arguments nobody has read; \
+specs/stacks/operator-26-7.yaml:32:16: warning: image "sglang" has sglang 0.5.24, whose arguments nobody has read; \
 those of 0.5.23 are rendered  [engine-unlisted]
   at   spec.servingImages[1].version
   why  engines rename arguments and change what they take; an unknown one stops the engine's start (poolwright facts, \

@@ -15,13 +15,16 @@ from typing import Any
 import pytest
 import yaml
 
+from fleet import edit, list_specs, read_fleet
 from poolwright.rules.check import check_objects
 from poolwright.rules.device_access import check_device_access
 from poolwright.rules.placed import PlacedObject, parse_objects, place_object
 from poolwright.rules.pod import find_pods
+from poolwright.rules.stack_images import check_images
 from poolwright.specs.codes import CODES
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError, render_text
+from poolwright.specs.parse import parse_specs
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = {
@@ -169,12 +172,26 @@ def test_a_way_past_any_claim_is_said_of_workloads_alone() -> None:
     assert judge({"objects": PRIVILEGED}) == ""
 
 
+IMAGE = """\
+specs/stacks/operator-26-7.yaml:29:14: image "vllm" names no version that holds still  [image-not-pinned]
+  at   spec.servingImages[0].image
+  why  a tag is a name that can come to mean another image; the project's policy is versions \
+(poolwright.dev/v1alpha1: policy.images)
+  fix  write @sha256:..., or ask the registry: poolwright pin --online
+"""
+
+
+def test_an_image_of_a_stack_that_nothing_pins() -> None:
+    files = edit(read_fleet(), "specs/stacks/operator-26-7.yaml", ("vllm-openai:v0.33.0", "vllm-openai:latest"))
+    assert render_text(list(check_images(parse_specs(list_specs(files))))) == IMAGE
+
+
 def test_every_rule_of_this_package_has_a_case() -> None:
     source = Path(parse_objects.__code__.co_filename).parent
     written = {
         line.split('"')[1] for path in source.glob("*.py") for line in path.read_text().splitlines() if "code=" in line
     }
-    texts = [*(case["says"] for case in CASES.values()), *(says for _, says in LIMITS.values()), DEVICE_ACCESS]
+    texts = [*(case["says"] for case in CASES.values()), *(says for _, says in LIMITS.values()), DEVICE_ACCESS, IMAGE]
     said = {line.rpartition("[")[2][:-1] for text in texts for line in text.splitlines() if "  [" in line}
     assert written - said == set()
 
