@@ -17,7 +17,7 @@ from poolwright.catalog.gates import is_nvidia_package
 from poolwright.catalog.tables.driver_release import release_key
 from poolwright.specs.lock import Choice, StackLock
 from poolwright.specs.model import VersionRangeText
-from poolwright.specs.stack import DraDriver, ServingImage, StackSpec
+from poolwright.specs.stack import ContainerRuntime, ContainerToolkit, DraDriver, GpuDriver, ServingImage, StackSpec
 from poolwright.specs.version import parse_version
 
 Part = Literal[
@@ -33,6 +33,7 @@ PARTS: Final[tuple[Part, ...]] = (
     "gpuDriver",
     "servingImage",
 )
+_Versioned = ContainerRuntime | ContainerToolkit | GpuDriver
 MAX_MINORS: Final = 20  # hops of Kubernetes that a plan lists; a way of more is one step, which is judged unsupported
 
 
@@ -218,9 +219,9 @@ def _list_tracks(part: Part, before: StackSpec, after: StackSpec, facts: Facts) 
                     yield _chain(part, [image.image, then.image], image.name)
 
 
-def _single(part: Part, before: object, after: object) -> Iterator[list[Move]]:
+def _single(part: Part, before: _Versioned | None, after: _Versioned | None) -> Iterator[list[Move]]:
     if before is not None and after is not None:
-        yield _chain(part, [str(getattr(before, "version")), str(getattr(after, "version"))])  # noqa: B009
+        yield _chain(part, [before.version, after.version])
 
 
 def _chain(part: Part, versions: Sequence[str], name: str = "") -> list[Move]:
