@@ -47,8 +47,8 @@ class PinOptions:
     online: bool = False  # ask registries
     upgrades: Sequence[str] = ()
     form: Literal["text", "json"] = "text"
-    matrix: bool = False  # print what is owed in rehearsals instead
-    plan: bool = False  # print the way from the earlier lock to this one instead
+    matrix: bool = False  # print what is owed in rehearsals, and write nothing
+    plan: bool = False  # print the way from the earlier lock to this one, and write nothing
     since: str | None = None  # the file of the earlier lock; None: the project's own
 
 
@@ -77,15 +77,15 @@ def run_pin(options: PinOptions, as_of: dt.date | None = None) -> int:
     lock = build_lock(stacks, _bound_units(root, specs, stacks, request), request)
     changes = list_changes(previous, lock)
     is_same = before is not None and before.text == render_lock(lock)
-    judged = _judge(specs, stacks, facts)  # before anything is written
-    if not (options.check or options.plan or options.matrix or is_same):
-        write_lock(root, render_lock(lock))
     if options.plan:
         if not _report_plan(root, options, previous, lock):
             return 1
     elif options.matrix:
         _report_matrix(root, options, lock, records, day)
     else:
+        judged = _judge(specs, stacks, facts)  # before anything is written
+        if not (options.check or is_same):
+            write_lock(root, render_lock(lock))
         _report(options, lock, changes, *judged, is_same=is_same)
     return 1 if options.check and not is_same else 0
 
