@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -73,6 +74,18 @@ def cli() -> None:
 _project = click.option(
     "--project", default=".", metavar="DIR", help="A folder in the project: the nearest poolwright.yaml at or above it."
 )
+_as_of = click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The day that rehearsals are judged on; default: today in UTC.",
+)
+
+
+def _form(text: str) -> Callable[[Any], Any]:
+    """The option that chooses between text and JSON, with its help."""
+    choice = click.Choice(["text", "json"])
+    return click.option("--format", "form", type=choice, default="text", show_default=True, help=text)
 
 
 @cli.command(cls=_Command, example="poolwright init my-fleet")
@@ -107,12 +120,7 @@ def init(folder: str) -> int:
     metavar="NAME,...",
     help="With --objects: gates of NVIDIA's DRA driver that are on, `none` if none is; default: not known.",
 )
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    help="The day that rehearsals are judged on; default: today in UTC.",
-)
+@_as_of
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 def check(
     project: str,
@@ -183,14 +191,7 @@ def generate(project: str, cluster: str, unit: str) -> int:
 @click.option("--pod", metavar="[NAMESPACE/]NAME", help="Only this pod or claim, as if no other were waiting.")
 @click.option("--node", metavar="NAME", help="Only on this node.")
 @click.option("--each-alone", is_flag=True, help="Each pod as if no other were waiting.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the answer is printed; `poolwright schema AllocationList` describes the JSON.",
-)
+@_form("How the answer is printed; `poolwright schema AllocationList` describes the JSON.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 def allocate(
     kubernetes: str | None,
@@ -215,14 +216,7 @@ def allocate(
 @cli.command(cls=_Command, example="poolwright plan --project examples/fleet --cluster lab")
 @_project
 @click.option("--cluster", metavar="NAME", help="Only this cluster.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the plan is printed; `poolwright schema FitPlan` describes the JSON.",
-)
+@_form("How the plan is printed; `poolwright schema FitPlan` describes the JSON.")
 @click.option(
     "--loss",
     "losses",
@@ -319,14 +313,7 @@ def plan(
 @click.option("--memory-fraction", metavar="PERCENT", help="The engine's share of memory: 92, or 0.92.")
 @click.option("--adapters", metavar="COUNTxRANK", help="4x16: four LoRA slots of rank 16.")
 @click.option("--explain", is_flag=True, help="Also the sum line by line, with each line's source.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the price is printed; `poolwright schema PriceList` describes the JSON.",
-)
+@_form("How the price is printed; `poolwright schema PriceList` describes the JSON.")
 @click.argument("subject", metavar="ENVELOPE|CONFIG.JSON")
 def price(subject: str, **options: Any) -> int:
     """Say what a model takes of a device's memory, line by line, and whether that is admitted.
@@ -379,23 +366,11 @@ def schema(kind: str, out: str | None) -> int:
     help="Let this component move to the newest version in its range: kubernetes, gpuOperator, gpuDriver, "
     "containerRuntime, containerToolkit, a DRA driver's name, pricing or bounds; repeatable.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How it is printed.",
-)
+@_form("How it is printed; `poolwright schema PinReport`, UpgradePlan and RehearsalMatrix describe the JSON.")
 @click.option(
     "--matrix", is_flag=True, help="Print the combinations in use, and which rehearsals are owed, and write nothing."
 )
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    help="The day that rehearsals are judged on; default: today in UTC.",
-)
+@_as_of
 @click.option(
     "--plan",
     is_flag=True,
