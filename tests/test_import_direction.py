@@ -26,20 +26,28 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "upgrades": ("specs", "catalog", "plan", "pins"),
     "snapshots": ("specs", "catalog", "allocation"),
     "matrix": ("specs", "catalog", "allocation", "plan", "snapshots"),
+    "changes": (
+        *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees"),
+        *("pins", "snapshots", "matrix"),
+    ),
+    "comments": ("specs", "plan", "changes"),
     "files": ("specs", "catalog", "trees"),
+    "git": ("specs",),
+    "review": ("specs", "comments"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "registry": ("specs", "pins"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "files", "kustomize", "sandbox", "registry"),
+        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments"),
+        *("files", "kustomize", "git", "review", "sandbox", "registry"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix"), "releases"),
-    **dict.fromkeys(("files", "kustomize", "sandbox", "registry", "cli"), "pipelines"),
+    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments"), "releases"),
+    **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(
