@@ -22,6 +22,7 @@ MAX_REPORT_BYTES: Final = 32 << 20
 Step = Literal["none", "patch", "minor", "major"]
 Direction = Literal["worse", "better", "same", "new", "gone"]
 ReportScenario = Literal["fresh", "live"]
+ClassChangeWord = Literal["new", "gone", "grew", "shrank", "moved", "reworded"]
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -76,7 +77,7 @@ class ClassChange(Part, frozen=True, kw_only=True):
     cluster: Annotated[str, Meta(description="The cluster.")]
     name: Annotated[str, Meta(description="The DeviceClass.")]
     change: Annotated[
-        Literal["new", "gone", "grew", "shrank", "moved", "reworded"],
+        ClassChangeWord,
         Meta(description="moved: it lost some and gained some; reworded: other selectors, the same devices."),
     ]
     before: Annotated[int | None, Meta(description="Devices that it selected; null: there was no such class.")]

@@ -1,0 +1,103 @@
+"""One side of a change: a project at a revision, with what its clusters are asked to hold and the answer to that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final
+
+from poolwright.catalog.closure import BaseClosure, Closure
+from poolwright.catalog.facts import Facts
+from poolwright.changes.report import Revision
+from poolwright.objects.kubernetes import Object
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.cluster import ClusterPlan
+from poolwright.plan.demand import Demand, Workload
+from poolwright.plan.pricing.priced import PricedClass
+from poolwright.plan.verdict import Judgement
+from poolwright.specs.digest import Digest
+from poolwright.specs.lock import Lock
+from poolwright.specs.parse import Specs
+
+_FIELDS: Final = tuple(one.name for one in fields(Workload) if one.name != "origin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSide:
+    """A cluster on one side."""
+
+    plan: ClusterPlan
+    demand: Demand  # of a cluster that starts empty, every workload at its peak
+    judgement: Judgement  # of it
+    live: ClusterAnswer | None = None  # beside what runs, where it was captured
+    prices: tuple[PricedClass, ...] = ()
+    inventory: Digest | None = None  # of the file with its captured nodes and devices; None: there is none
+    objects: Mapping[str, tuple[Object, ...]] = field(default_factory=dict)  # finished, by unit; `argocd` is one too
+
+    @property
+    def name(self) -> str:
+        """The cluster."""
+        return self.plan.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A project on one side."""
+
+    revision: Revision
+    specs: Specs  # with what the lock decides
+    closures: tuple[Closure, ...]
+    facts: Facts
+    lock: Lock | None
+    clusters: Mapping[str, ClusterSide]
+
+    @property
+    def project(self) -> str:
+        """Its name."""
+        return self.specs.project.value.identity
+
+    @property
+    def bases(self) -> dict[str, BaseClosure]:
+        """Envelope versions by NAME@VERSION."""
+        found = (one for one in self.closures if isinstance(one, BaseClosure))
+        return {f"{one.envelope.name}@{one.envelope.version}": one for one in found}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPair:
+    """A cluster before and after: at least one of the two is there."""
+
+    name: str
+    before: ClusterSide | None
+    after: ClusterSide | None
+    restarted: frozenset[str] = frozenset()  # workloads, as NAMESPACE/NAME, whose pods the change replaces
+    touched: frozenset[str] = frozenset()  # workloads with some object that differs
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both sides ask the same of the same devices, wherever that is written."""
+        return (
+            self.before is not None
+            and self.after is not None
+            and is_same_demand(self.before.demand, self.after.demand)
+            and self.before.live == self.after.live
+        )
+
+
+def is_same_demand(one: Demand, other: Demand) -> bool:
+    """Whether verdicts of the two are the same: everything but where it is written."""
+    return one is other or (
+        one.scenario == other.scenario
+        and one.features == other.features
+        and one.classes == other.classes
+        and one.held == other.held
+        and one.bystanders == other.bystanders
+        and one.unread == other.unread
+        and [_without_origin(w) for w in one.workloads] == [_without_origin(w) for w in other.workloads]
+        and one.nodes == other.nodes
+        and one.slices == other.slices
+    )
+
+
+def _without_origin(workload: Workload) -> tuple[object, ...]:
+    return tuple(getattr(workload, name) for name in _FIELDS)

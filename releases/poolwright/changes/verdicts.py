@@ -1,0 +1,218 @@
+"""Workloads by verdict, before and after, and what they are short of together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from poolwright.changes.report import Answer, Direction, ReportScenario, Stranded, WorkloadChange
+from poolwright.changes.side import ClusterPair, ClusterSide
+from poolwright.plan.demand import Demand
+from poolwright.plan.report.sources import say_reasons
+from poolwright.plan.report.words import count_of, say_counts
+from poolwright.plan.verdict import Judgement, Verdict, Word
+from poolwright.specs.finding import Finding, Severity
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
+
+RULE: Final = "poolwright diff"
+_RANKS: Final[dict[Word, int]] = {
+    "error": 0,
+    "unsatisfied": 1,
+    "undecided": 2,
+    "order-dependent": 3,
+    "always-fits": 4,
+}
+_SEVERITIES: Final[dict[Word, Severity]] = {
+    "error": "error",
+    "unsatisfied": "error",
+    "undecided": "warning",
+    "order-dependent": "warning",
+    "always-fits": "note",
+}
+_MEANINGS: Final[dict[Word, str]] = {
+    "error": "scheduling aborts on a pod of it, so that it never starts",
+    "unsatisfied": "in no order do all its replicas find devices",
+    "undecided": "that all its replicas find devices isn't proven, nor that they don't",
+    "order-dependent": "whether all its replicas find devices depends on who comes first",
+    "always-fits": "it fits in every order",
+}
+
+
+def compare_workloads(pair: ClusterPair) -> Iterator[WorkloadChange]:
+    """Every workload of either side, in the demand's order, those that are gone last; others' reservations aside."""
+    yield from _compare(pair.name, "fresh", _fresh(pair.before), _fresh(pair.after))
+    yield from _compare(pair.name, "live", _live(pair.before), _live(pair.after))
+
+
+def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
+    """A finding for each workload whose verdict is worse than it was, or new and not a yes."""
+    if pair.after is None:
+        return
+    for earlier, found, words in (
+        (_fresh(pair.before), _fresh(pair.after), "on an empty cluster"),
+        (_live(pair.before), _live(pair.after), "beside what runs"),
+    ):
+        for verdict in found.values():
+            old = earlier.get(verdict.workload)
+            if find_direction(old, verdict) == "worse" or (old is None and verdict.word != "always-fits"):
+                place = _find_place(pair.after.demand, verdict.workload)
+                yield _say_worse(pair.name, place, old, verdict, words)
+
+
+def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
+    """A finding if fewer replicas than before can have devices at the same time, whoever is left out."""
+    if pair.after is None:
+        return
+    for before, after, words in (
+        (pair.before.judgement if pair.before else None, pair.after.judgement, "on an empty cluster"),
+        (_judgement_of(pair.before), _judgement_of(pair.after), "beside what runs"),
+    ):
+        if after is None:
+            continue
+        least = before.shortfall.least if before else 0
+        if after.shortfall.least > least:
+            was = "" if not least else f", and {least} on the base"
+            yield Finding(
+                code="shortfall-grew",
+                severity="error",
+                place=Place(PROJECT_FILE),
+                what=f"{pair.name}: of {count_of(after.demanded, 'replica')} at least {after.shortfall} can't have "
+                f"devices {words}, whatever the order{was}",
+                why="each workload alone may still be served, and all of them together can't be",
+                rule=RULE,
+                fix=f"see `poolwright plan --cluster {pair.name}`: it names who competes for what, and what would "
+                "clear it",
+            )
+
+
+def list_stranded(pair: ClusterPair) -> Iterator[Stranded]:
+    """Workloads whose pods this change leaves alone, and whose replicas couldn't all be placed again any more."""
+    if pair.after is None:
+        return
+    if pair.after.live is not None and pair.after.live.live is not None:
+        yield from _list_stranded_live(pair)
+    earlier = _fresh(pair.before)
+    for verdict in _fresh(pair.after).values():
+        old = earlier.get(verdict.workload)
+        if old is None or verdict.workload in pair.restarted or find_direction(old, verdict) != "worse":
+            continue
+        if verdict.word in ("unsatisfied", "error"):
+            yield Stranded(
+                cluster=pair.name,
+                workload=verdict.workload,
+                scenario="fresh",
+                replicas=verdict.replicas,
+                stuck=verdict.replicas - verdict.at_best.most,
+                reasons=tuple(say_reasons(verdict)),
+            )
+
+
+def check_stranded(pair: ClusterPair, stranded: list[Stranded]) -> Iterator[Finding]:
+    """A finding for each workload that runs on and can't come back."""
+    side = pair.after
+    for one in stranded:
+        if side is None:
+            continue
+        when = "as captured" if one.scenario == "live" else "at its peak"
+        of = f"{one.stuck} of {count_of(one.replicas, 'replica')}"
+        yield Finding(
+            code="restart-stranded",
+            severity="error" if one.scenario == "live" else "warning",
+            place=_find_place(side.demand, one.workload),
+            what=f"{pair.name}: pods of {one.workload} that run keep their devices, but {of} {when} couldn't be placed "
+            "again",
+            why="nothing shows until a pod restarts, a node drains or an image is pulled again; then it stays Pending",
+            rule=RULE,
+            fix="keep devices that it can have before the class, node or claim changes, or move the workload first",
+        )
+
+
+def find_direction(before: Verdict | None, after: Verdict | None) -> Direction:
+    """Which way a verdict went: by the word, then by how many replicas are left out."""
+    if before is None or after is None:
+        return "gone" if after is None else "new"
+    old, new = _weigh(before), _weigh(after)
+    return "same" if old == new else "worse" if new < old else "better"
+
+
+def _weigh(verdict: Verdict) -> tuple[int, int, int]:
+    always, best = verdict.always.least - verdict.replicas, verdict.at_best.most - verdict.replicas
+    return (_RANKS[verdict.word], 0, 0) if verdict.word == "error" else (_RANKS[verdict.word], best, always)
+
+
+def _compare(
+    cluster: str, scenario: ReportScenario, before: Mapping[str, Verdict], after: Mapping[str, Verdict]
+) -> Iterator[WorkloadChange]:
+    for name in (*after, *(one for one in before if one not in after)):
+        old, new = before.get(name), after.get(name)
+        direction = find_direction(old, new)
+        yield WorkloadChange(
+            cluster=cluster,
+            name=name,
+            scenario=scenario,
+            before=_answer(old),
+            after=_answer(new),
+            change=direction,
+            reasons=() if new is None or direction == "same" else tuple(say_reasons(new)),
+        )
+
+
+def _answer(verdict: Verdict | None) -> Answer | None:
+    return None if verdict is None else Answer(verdict=verdict.word, counts=say_counts(verdict))
+
+
+def _fresh(side: ClusterSide | None) -> dict[str, Verdict]:
+    return {} if side is None else _by_name(side.demand, side.judgement)
+
+
+def _live(side: ClusterSide | None) -> dict[str, Verdict]:
+    return {} if side is None or side.live is None else _by_name(side.live.demand, side.live.judgement)
+
+
+def _by_name(demand: Demand, judgement: Judgement) -> dict[str, Verdict]:
+    reserved = {one.title for one in demand.workloads if one.is_reservation}
+    return {one.workload: one for one in judgement.verdicts if one.workload not in reserved}
+
+
+def _judgement_of(side: ClusterSide | None) -> Judgement | None:
+    return None if side is None or side.live is None else side.live.judgement
+
+
+def _find_place(demand: Demand, title: str) -> Place:
+    origin = next((one.origin for one in demand.workloads if one.title == title), None)
+    return origin if isinstance(origin, Place) else Place(PROJECT_FILE)
+
+
+def _say_worse(cluster: str, place: Place, old: Verdict | None, new: Verdict, words: str) -> Finding:
+    counts = f"{new.word} {say_counts(new)}"
+    what = f"is new and {counts}" if old is None else f"was {old.word} {say_counts(old)} and is {counts}"
+    reasons = "; ".join(say_reasons(new))
+    return Finding(
+        code="fit-worse",
+        severity=_SEVERITIES[new.word],
+        place=place,
+        what=f"{cluster}: {new.workload} {what}, {words}{f': {reasons}' if reasons else ''}",
+        why=_MEANINGS[new.word],
+        rule=RULE,
+        fix=f"see `poolwright plan --cluster {cluster}` for who takes the devices and what would mend it",
+    )
+
+
+def _list_stranded_live(pair: ClusterPair) -> Iterator[Stranded]:
+    after, before = pair.after, pair.before
+    if after is None or after.live is None or after.live.live is None:
+        return
+    answer = after.live.live
+    earlier = before.live.live if before is not None and before.live is not None else None
+    for restarts, observed in zip(answer.restarts, answer.live.workloads, strict=True):
+        old = None if earlier is None else earlier.find_restarts(restarts.workload)
+        if restarts.stuck > (0 if old is None else old.stuck):
+            yield Stranded(
+                cluster=pair.name,
+                workload=restarts.workload,
+                scenario="live",
+                replicas=len(observed.running),
+                stuck=restarts.stuck,
+                reasons=restarts.reasons,
+            )
