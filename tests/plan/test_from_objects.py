@@ -15,7 +15,7 @@ from poolwright.allocation.parse_objects import parse_objects
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.inventory import ZONE_LABEL, Node
-from poolwright.cli.built_objects import read_built_objects
+from poolwright.cli.built_objects import Workshop
 from poolwright.cli.load import load_project, read_inventories
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
 from poolwright.plan.demand import Demand, Turnover, Workload, build_subjects
@@ -260,7 +260,7 @@ def read_cluster(name: str) -> tuple[ClusterPlan, Demand]:
     units = [
         one for one in project.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
     ]
-    objects = read_built_objects(units, project.customs)
+    objects = Workshop().read_objects(units, project.customs)
     given = {"nodes": plan.nodes, "slices": plan.slices, "peaks": plan.peaks, "reservations": plan.reservations}
     return plan, build_demand(objects, plan.features, **given)
 

@@ -8,6 +8,7 @@ from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.files.custom import Custom
+from poolwright.objects.kubernetes import Object
 from poolwright.objects.unit import build_objects
 from poolwright.specs.document import Document, parse_documents
 from poolwright.trees.tree import unit_name
@@ -16,23 +17,42 @@ from poolwright.trees.yaml_text import render_objects
 _MAX_BYTES = 64 << 20
 
 
-def read_built_objects(
-    closures: Iterable[UnitClosure | PlatformClosure], customs: Mapping[str, Custom]
-) -> ClusterObjects:
-    """What is applied to one cluster.
+class Workshop:
+    """Builds units and reads what it built; what is asked for again is taken from before.
 
-    closures: of that cluster's units.
-    customs:  components by the name of their unit's folder.
-    Raises:   SpecError if a component can't be built, or does what it may not.
+    One serves several revisions of a project: a unit with an equal closure is equal, its component's digest in it.
     """
-    documents: list[Document] = []
-    for closure in closures:
-        name = unit_name(closure)
-        if name in customs and isinstance(closure, UnitClosure):
-            from poolwright.cli.custom import apply_custom  # here: it starts other programs
 
-            text = apply_custom(closure, customs[name])
-        else:
-            text = render_objects(build_objects(closure))
-        documents += parse_documents(text, name, max_bytes=_MAX_BYTES)
-    return parse_objects(documents)
+    def __init__(self) -> None:
+        self._built: dict[str, tuple[UnitClosure | PlatformClosure, tuple[Document, ...]]] = {}
+
+    def read_objects(
+        self, closures: Iterable[UnitClosure | PlatformClosure], customs: Mapping[str, Custom]
+    ) -> ClusterObjects:
+        """What is applied to one cluster.
+
+        closures: of that cluster's units.
+        customs:  components by the name of their unit's folder.
+        Raises:   SpecError if a component can't be built, or does what it may not.
+        """
+        return parse_objects([document for one in closures for document in self._build(one, customs)])
+
+    def list_objects(self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]) -> tuple[Object, ...]:
+        """The same of one unit, as plain values."""
+        return tuple(one.value for one in self._build(closure, customs) if isinstance(one.value, dict))
+
+    def _build(self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]) -> tuple[Document, ...]:
+        name = unit_name(closure)
+        known = self._built.get(name)
+        if known is None or known[0] != closure:
+            text = _build_text(closure, customs.get(name))
+            known = self._built[name] = (closure, parse_documents(text, name, max_bytes=_MAX_BYTES))
+        return known[1]
+
+
+def _build_text(closure: UnitClosure | PlatformClosure, custom: Custom | None) -> bytes:
+    if custom is not None and isinstance(closure, UnitClosure):
+        from poolwright.cli.custom import apply_custom  # here: it starts other programs
+
+        return apply_custom(closure, custom)
+    return render_objects(build_objects(closure))

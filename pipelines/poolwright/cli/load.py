@@ -29,6 +29,7 @@ from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.place import Place
+from poolwright.specs.project import Cluster
 from poolwright.trees.tree import unit_base, unit_name
 
 
@@ -105,7 +106,7 @@ def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
     inventories = {}
     spec = project.specs.project
     for index, cluster in enumerate(spec.value.spec.clusters):
-        path = cluster.inventory or f"inventory/{cluster.name}.yaml"
+        path = find_inventory(cluster)
         files = read_named_files(project.root, [path], max_bytes=MAX_INVENTORY_BYTES)
         if path not in files:
             if cluster.inventory:
@@ -123,6 +124,11 @@ def read_inventories(project: LoadedProject) -> dict[str, Inventory]:
     if problems:
         raise SpecError(problems)
     return inventories
+
+
+def find_inventory(cluster: Cluster) -> str:
+    """Where a cluster's captured Nodes and ResourceSlices are, if there are any."""
+    return cluster.inventory or f"inventory/{cluster.name}.yaml"
 
 
 def _empty(path: str) -> Finding:

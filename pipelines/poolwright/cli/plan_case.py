@@ -11,7 +11,7 @@ from poolwright.allocation.server_rules import drop_refused
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.published import check_devices
-from poolwright.cli.built_objects import read_built_objects
+from poolwright.cli.built_objects import Workshop
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.files.project import find_project
 from poolwright.plan.cluster import ClusterPlan, build_cluster_plan
@@ -87,12 +87,13 @@ class LoadedForPlan:
         """Their names, in the Project's order."""
         return tuple(one.name for one in self.project.specs.project.value.spec.clusters)
 
-    def build_case(self, name: str) -> PlanCase:
+    def build_case(self, name: str, workshop: Workshop | None = None) -> PlanCase:
         """The case of a cluster.
 
-        Raises: SpecError with every object that its API server refuses.
+        workshop: that builds its units; one of its own if there is none.
+        Raises:   SpecError with every object that its API server refuses.
         """
-        return _build_case(self.project, name, self.inventories.get(name))
+        return _build_case(self.project, name, self.inventories.get(name), workshop or Workshop())
 
 
 def load_for_plan(folder: str) -> LoadedForPlan:
@@ -131,7 +132,7 @@ def check_nodes(case: PlanCase) -> None:
     raise SpecError([finding])
 
 
-def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -> PlanCase:
+def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None, workshop: Workshop) -> PlanCase:
     on = resolve_cluster(loaded.specs, name)[0]
     if on is None:
         raise AssertionError(f"{name}: load_project says so")
@@ -139,7 +140,7 @@ def _build_case(loaded: LoadedProject, name: str, inventory: Inventory | None) -
     units = [
         one for one in loaded.closures if isinstance(one, UnitClosure | PlatformClosure) and one.on.cluster == name
     ]
-    built = read_built_objects(units, loaded.customs)
+    built = workshop.read_objects(units, loaded.customs)
     stripped, _ = strip_gated(built, cluster.gates)
     objects, _, found = drop_refused(stripped, minor=cluster.minor)
     errors = [one for one in found if one.severity == "error"]

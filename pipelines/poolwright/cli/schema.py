@@ -18,7 +18,8 @@ PINS = "PinReport"
 MATRIX = "RehearsalMatrix"
 SNAPSHOT = "Snapshot"
 UPGRADE = "UpgradePlan"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE)
+CHANGES = "ChangeReport"
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -63,6 +64,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.upgrades.report import upgrade_schema
 
         return upgrade_schema()
+    if kind == CHANGES:
+        from poolwright.changes.report import report_schema
+
+        return report_schema()
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

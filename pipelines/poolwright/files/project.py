@@ -72,6 +72,12 @@ def read_rehearsals(root: str) -> dict[str, bytes]:
     return _read_yaml(root, sorted(_list_yaml(root, REHEARSAL_FOLDER, problems)), REHEARSAL_FOLDER, problems)
 
 
+def read_manifests(root: str) -> dict[str, bytes]:
+    """All .yaml and .yml files below a folder that is no project, as read_specs reads specs."""
+    problems: list[Finding] = []
+    return _read_yaml(root, sorted(_list_yaml(root, "", problems)), "", problems)
+
+
 def _read_yaml(root: str, paths: Iterable[str], top: str, problems: list[Finding]) -> dict[str, bytes]:
     """The files at these paths, whose order keeps those of a folder together."""
     files: dict[str, bytes] = {}
@@ -292,7 +298,7 @@ def _sort_entry(
     entry: os.DirEntry[str], below: str, found: list[str], pending: list[str], problems: list[Finding]
 ) -> None:
     """Put an entry of a folder where it belongs: a file to read, a folder to list, a problem, or nowhere."""
-    path = f"{below}/{entry.name}"
+    path = f"{below}/{entry.name}" if below else entry.name
     if entry.name.startswith("."):
         return
     if entry.is_symlink():

@@ -25,7 +25,7 @@ def judge_pool(
     worse: workloads whose verdict got worse, by cluster and NAMESPACE/NAME.
     """
     old, new = before.specs.pools_by_name[name].value, after.specs.pools_by_name[name].value
-    major = [*_list_narrowed(old, new), *_list_worse(name, after, worse)]
+    major = [*_list_narrowed(old, new), *(_list_worse(name, after, worse) if _decides(old, new) else ())]
     if major:
         return "major", major
     changed = list(_list_rendered(name, before, after))
@@ -34,6 +34,14 @@ def judge_pool(
     if old.spec == new.spec:
         return "none", []
     return "patch", ["nothing that is rendered differs outside labels and annotations"]
+
+
+def _decides(old: Pool, new: Pool) -> bool:
+    """Whether anything that verdicts follow from differs; else they got worse for other reasons."""
+    one, other = old.spec, new.spec
+    return (one.planned_nodes, one.device_classes, one.reservations, one.tolerations) != (
+        *(other.planned_nodes, other.device_classes, other.reservations, other.tolerations),
+    )
 
 
 def _list_worse(name: str, after: Side, worse: Mapping[tuple[str, str], WorkloadChange]) -> Iterator[str]:

@@ -15,20 +15,18 @@ _Key = tuple[str, str]  # unit and class
 
 
 def list_price_changes(pair: ClusterPair) -> Iterator[PriceChange]:
-    """Placements by class whose price or answer differs; those that come or go aren't changes."""
+    """Placements by class, of those that are priced on both sides, whose price or answer differs."""
     before, after = _index(pair.before), _index(pair.after)
-    units = {unit for unit, _ in before} & {unit for unit, _ in after}
-    for key in sorted(one for one in before.keys() | after.keys() if one[0] in units):
-        old, new = before.get(key), after.get(key)
-        one, other = None if old is None else _say(old), None if new is None else _say(new)
-        if one != other:
+    for key in sorted(before.keys() & after.keys()):
+        old, new = before[key], after[key]
+        if _say(old) != _say(new):
             yield PriceChange(
                 cluster=pair.name,
                 unit=key[0],
                 class_name=key[1],
-                before=one,
-                after=other,
-                is_worse=_is_admitted(old) and new is not None and not _is_admitted(new),
+                before=_say(old),
+                after=_say(new),
+                is_worse=_is_admitted(old) and not _is_admitted(new),
             )
 
 
@@ -55,8 +53,8 @@ def _index(side: ClusterSide | None) -> dict[_Key, PricedClass]:
     return {} if side is None else {(one.unit, one.class_name): one for one in side.prices}
 
 
-def _is_admitted(one: PricedClass | None) -> bool:
-    return one is not None and one.admission.word == "admitted"
+def _is_admitted(one: PricedClass) -> bool:
+    return one.admission.word == "admitted"
 
 
 def _say(one: PricedClass) -> str:

@@ -135,8 +135,8 @@ class PriceChange(Part, frozen=True, kw_only=True):
     cluster: Annotated[str, Meta(description="The cluster.")]
     unit: Annotated[str, Meta(description="The placement.")]
     class_name: Annotated[str, Meta(description="The device class.")]
-    before: Annotated[str | None, Meta(description="Admission and memory per device; null: it wasn't priced.")]
-    after: Annotated[str | None, Meta(description="The same now.")]
+    before: Annotated[str, Meta(description="Whether it was admitted, and its KV cache of each device.")]
+    after: Annotated[str, Meta(description="The same now.")]
     is_worse: Annotated[bool, Meta(description="Whether it was admitted and isn't any more.")]
 
 
@@ -232,17 +232,18 @@ class FindingRow(Part, frozen=True, kw_only=True):
 class Report(Part, frozen=True, kw_only=True):
     """What a change does to every cluster of a project."""
 
-    api_version: Annotated[ApiVersion, Meta(description="Version of this format.")] = API_VERSION
-    kind: Annotated[Literal["ChangeReport"], Meta(description="What this document is.")] = KIND
+    api_version: Annotated[ApiVersion, Meta(description="Version of this format.")]
+    kind: Annotated[Literal["ChangeReport"], Meta(description="What this document is.")]
     tool: Annotated[str, Meta(description="Version of Poolwright.")]
     project: Annotated[str, Meta(description="Name of the project; of plain manifests, of their folder.")]
     as_of: Annotated[str, Meta(description="The day that it is judged on, YYYY-MM-DD.")]
     base: Annotated[Revision, Meta(description="What the change starts from.")]
     head: Annotated[Revision, Meta(description="What it ends with.")]
-    clusters: Annotated[tuple[str, ...], Meta(description="Clusters of either side, sorted.")]
-    inventories: Annotated[tuple[Inventory, ...], Meta(description="What devices were read from, by cluster.")]
+    clusters: Annotated[tuple[str, ...], Meta(description="Clusters of which something differs, sorted.")]
+    untouched: Annotated[tuple[str, ...], Meta(description="Clusters of which nothing differs: none is judged.")]
+    inventories: Annotated[tuple[Inventory, ...], Meta(description="What devices of these clusters were read from.")]
     findings: Annotated[tuple[FindingRow, ...], Meta(description="What to mend or to know, the worst first.")]
-    workloads: Annotated[tuple[WorkloadChange, ...], Meta(description="All of them, changed or not.")]
+    workloads: Annotated[tuple[WorkloadChange, ...], Meta(description="All of these clusters, changed or not.")]
     classes: Annotated[tuple[ClassChange, ...], Meta(description="Those that differ.")]
     moves: Annotated[tuple[Move, ...], Meta(description="Other hardware, same objects.")]
     stranded: Annotated[tuple[Stranded, ...], Meta(description="Replicas that couldn't be placed again.")]
@@ -297,4 +298,4 @@ def report_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
     generated = msgspec.json.schema(Report)
     definitions = dict(sorted(generated["$defs"].items()))
-    return {"$schema": DIALECT, "title": KIND, **definitions.pop("Report"), "$defs": definitions}
+    return {"$schema": DIALECT, **definitions.pop("Report"), "title": KIND, "$defs": definitions}

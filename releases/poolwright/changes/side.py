@@ -1,4 +1,4 @@
-"""One side of a change: a project at a revision, with what its clusters are asked to hold and the answer to that."""
+"""One side of a change: a project, or plain manifests, with what clusters are asked to hold and the answer to that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from poolwright.catalog.closure import BaseClosure, Closure
-from poolwright.catalog.facts import Facts
 from poolwright.changes.report import Revision
 from poolwright.objects.kubernetes import Object
 from poolwright.plan.answer import ClusterAnswer
@@ -16,10 +15,12 @@ from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.plan.verdict import Judgement
 from poolwright.specs.digest import Digest
+from poolwright.specs.finding import Finding
 from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs
 
 _FIELDS: Final = tuple(one.name for one in fields(Workload) if one.name != "origin")
+_NO_SPECS: Final = Specs(projects=(), stacks=(), pools=(), envelopes=(), placements=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +46,12 @@ class Side:
     """A project on one side."""
 
     revision: Revision
-    specs: Specs  # with what the lock decides
-    closures: tuple[Closure, ...]
-    facts: Facts
-    lock: Lock | None
+    project: str  # its name; of plain manifests, that of their folder
     clusters: Mapping[str, ClusterSide]
-
-    @property
-    def project(self) -> str:
-        """Its name."""
-        return self.specs.project.value.identity
+    specs: Specs = _NO_SPECS  # with what the lock decides
+    closures: tuple[Closure, ...] = ()
+    lock: Lock | None = None
+    findings: tuple[Finding, ...] = ()  # on plain manifests
 
     @property
     def bases(self) -> dict[str, BaseClosure]:

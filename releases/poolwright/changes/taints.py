@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from poolwright.allocation.claim import Toleration
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.node_taints import UNSCHEDULABLE, find_untolerated
+from poolwright.allocation.placing import find_bar
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, Taint, newest_pools
@@ -19,6 +20,7 @@ from poolwright.changes.verdicts import RULE
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.report.words import count_of
 from poolwright.specs.finding import Finding
+from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 
 _EVICTING: Final = "NoExecute"
@@ -57,16 +59,17 @@ def list_taints(pair: ClusterPair) -> Iterator[TaintRow]:
         )
 
 
-def check_taints(rows: Sequence[TaintRow], places: Mapping[str, Place]) -> Iterator[Finding]:
-    """A warning for each taint that reaches a workload; places: of clusters' captures."""
+def check_taints(pair: ClusterPair, rows: Iterable[TaintRow]) -> Iterator[Finding]:
+    """A warning for each taint that reaches a workload."""
     for one in rows:
-        if not one.workloads:
+        if not one.workloads or pair.after is None:
             continue
         leave = "must leave" if one.evicts else "keep their devices and can't come back"
+        nodes = pair.after.demand.sources.nodes
         yield Finding(
             code="taint-reaches",
             severity="warning",
-            place=places.get(one.cluster, Place("poolwright.yaml")),
+            place=nodes.get(one.target.partition(" ")[2], next(iter(nodes.values()), Place(PROJECT_FILE))),
             what=f"{one.cluster}: {one.target} is newly tainted {one.taint}: {count_of(one.devices, 'device')} behind "
             f"it, out of reach for {say_names(one.workloads)}",
             why=f"new pods that don't tolerate it stay away; those that run there {leave}",
@@ -127,7 +130,12 @@ def _reaches(one: _New, workload: Workload, selected: SelectedDevices) -> bool:
     classes = [selected.classes[name] for name in set(list_class_names(workload)) if name in selected.classes]
     if not any(selected.select(found, one.devices) for found in classes):
         return False
-    return any(not _tolerates(one, pod) for pod in workload.pods)
+    return any(_may_come(one, pod) and not _tolerates(one, pod) for pod in workload.pods)
+
+
+def _may_come(one: _New, pod: Subject) -> bool:
+    """Whether nothing but taints keeps a pod from the node."""
+    return one.node is None or find_bar(pod, replace(one.node, taints=(), unschedulable=False)) is None
 
 
 def _tolerates(one: _New, pod: Subject) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from poolwright.changes.report import Answer, Direction, ReportScenario, Stranded, WorkloadChange
@@ -57,7 +57,8 @@ def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
             old = earlier.get(verdict.workload)
             if find_direction(old, verdict) == "worse" or (old is None and verdict.word != "always-fits"):
                 place = _find_place(pair.after.demand, verdict.workload)
-                yield _say_worse(pair.name, place, old, verdict, words)
+                runs_on = old is not None and verdict.workload not in pair.restarted
+                yield _say_worse(f"{pair.name}/{verdict.workload}", place, old, verdict, words, runs_on=runs_on)
 
 
 def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
@@ -73,12 +74,13 @@ def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
         least = before.shortfall.least if before else 0
         if after.shortfall.least > least:
             was = "" if not least else f", and {least} on the base"
+            replicas = count_of(after.demanded, "replica")
             yield Finding(
                 code="shortfall-grew",
                 severity="error",
                 place=Place(PROJECT_FILE),
-                what=f"{pair.name}: of {count_of(after.demanded, 'replica')} at least {after.shortfall} can't have "
-                f"devices {words}, whatever the order{was}",
+                what=f"{pair.name}: of {replicas} at least {after.shortfall.least} can't have devices {words}, whatever "
+                f"the order{was}",
                 why="each workload alone may still be served, and all of them together can't be",
                 rule=RULE,
                 fix=f"see `poolwright plan --cluster {pair.name}`: it names who competes for what, and what would "
@@ -108,21 +110,20 @@ def list_stranded(pair: ClusterPair) -> Iterator[Stranded]:
             )
 
 
-def check_stranded(pair: ClusterPair, stranded: list[Stranded]) -> Iterator[Finding]:
-    """A finding for each workload that runs on and can't come back."""
+def check_stranded(pair: ClusterPair, stranded: Iterable[Stranded]) -> Iterator[Finding]:
+    """An error for each workload that was captured as it runs, and can't come back; others their verdict tells of."""
     side = pair.after
     for one in stranded:
-        if side is None:
+        if side is None or one.scenario != "live":
             continue
-        when = "as captured" if one.scenario == "live" else "at its peak"
-        of = f"{one.stuck} of {count_of(one.replicas, 'replica')}"
+        reasons = f": {'; '.join(one.reasons)}" if one.reasons else ""
         yield Finding(
             code="restart-stranded",
-            severity="error" if one.scenario == "live" else "warning",
+            severity="error",
             place=_find_place(side.demand, one.workload),
-            what=f"{pair.name}: pods of {one.workload} that run keep their devices, but {of} {when} couldn't be placed "
-            "again",
-            why="nothing shows until a pod restarts, a node drains or an image is pulled again; then it stays Pending",
+            what=f"{pair.name}/{one.workload}: {one.stuck} of {count_of(one.replicas, 'replica')} that run couldn't be "
+            f"placed again{reasons}",
+            why="they keep their devices: nothing shows until a pod restarts or a node drains; it then stays Pending",
             rule=RULE,
             fix="keep devices that it can have before the class, node or claim changes, or move the workload first",
         )
@@ -184,16 +185,19 @@ def _find_place(demand: Demand, title: str) -> Place:
     return origin if isinstance(origin, Place) else Place(PROJECT_FILE)
 
 
-def _say_worse(cluster: str, place: Place, old: Verdict | None, new: Verdict, words: str) -> Finding:
+def _say_worse(name: str, place: Place, old: Verdict | None, new: Verdict, words: str, *, runs_on: bool) -> Finding:
+    """name: cluster and workload. runs_on: its pods aren't replaced by the change."""
     counts = f"{new.word} {say_counts(new)}"
     what = f"is new and {counts}" if old is None else f"was {old.word} {say_counts(old)} and is {counts}"
     reasons = "; ".join(say_reasons(new))
+    quiet = " (pods that run keep their devices: it shows once one restarts)" if runs_on else ""
+    cluster = name.partition("/")[0]
     return Finding(
         code="fit-worse",
         severity=_SEVERITIES[new.word],
         place=place,
-        what=f"{cluster}: {new.workload} {what}, {words}{f': {reasons}' if reasons else ''}",
-        why=_MEANINGS[new.word],
+        what=f"{name} {what}, {words}{f': {reasons}' if reasons else ''}",
+        why=f"{_MEANINGS[new.word]}{quiet}",
         rule=RULE,
         fix=f"see `poolwright plan --cluster {cluster}` for who takes the devices and what would mend it",
     )

@@ -118,6 +118,11 @@ class Facts:
         """The rows of a table of FACT_TABLES."""
         return cast("tuple[Fact, ...]", getattr(self, name.replace("-", "_")))
 
+    @property
+    def texts(self) -> Mapping[str, bytes]:
+        """The tables as they are encoded: equal for facts that say the same."""
+        return self._files
+
     def own_rows(self, table: str) -> frozenset[int]:
         """Which rows of a table a team added or overrode, by their place in it."""
         return self._own.get(table, frozenset())

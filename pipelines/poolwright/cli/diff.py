@@ -1,0 +1,121 @@
+"""`poolwright diff`: what lies between two revisions, or two folders, in every cluster."""
+
+from __future__ import annotations
+
+import datetime as dt
+import tempfile
+from dataclasses import dataclass
+from typing import Literal
+
+from poolwright.changes.build_report import build_report
+from poolwright.changes.commits import add_commits, list_problems
+from poolwright.changes.fail_on import DEFAULT, is_failing
+from poolwright.changes.report import CommitAnswer, Report, render_report
+from poolwright.changes.report_text import render_report_text
+from poolwright.changes.side import Side
+from poolwright.cli.ends import End, Ends, has_project
+from poolwright.cli.live import SnapshotError
+from poolwright.cli.output import say, tell
+from poolwright.cli.progress import Progress
+from poolwright.cli.sides import ReadSide, SideReader, name_files
+from poolwright.cli.today import read_today
+from poolwright.cli.version import package_version
+from poolwright.git.commit import Commit
+from poolwright.specs.finding import SpecError, escape_controls
+
+Format = Literal["text", "markdown", "json", "html", "github", "sarif"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions:
+    """What was asked for."""
+
+    base: str
+    head: str | None = None  # None: the project's folder as it is on disk
+    project: str = "."
+    form: Format = "text"
+    merge_base: bool = False  # from where the two parted
+    each_commit: bool = False
+    fail_on: tuple[str, ...] = DEFAULT
+    as_of: dt.date | None = None  # None: today in UTC
+    cluster: str | None = None  # whose files `live` are
+    live: tuple[str, ...] = ()
+
+
+def run_diff(options: DiffOptions) -> int:
+    """Print the report; 0: nothing that was asked not to be there, 1: something is, 2: no answer."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="poolwright-diff-") as room, Progress() as progress:
+            reader = SideReader(progress, live_cluster=options.cluster, live=options.live)
+            report = _Comparison(Ends(options.project, room), reader, options).build()
+    except SnapshotError as error:
+        say(f"poolwright: --live: {escape_controls(str(error))}\n", error=True)
+        return 2
+    _print(report, options.form)
+    return 1 if is_failing(report, options.fail_on) else 0
+
+
+class _Comparison:
+    """Two ends, and the commits between them if they are asked for."""
+
+    def __init__(self, ends: Ends, reader: SideReader, options: DiffOptions) -> None:
+        self._ends = ends
+        self._reader = reader
+        self._options = options
+        self._as_of = options.as_of or read_today()
+        self._is_project = True
+
+    def build(self) -> Report:
+        """The report. Raises: SpecError; of an end that can't be read, the file names say which one it is."""
+        options, ends = self._options, self._ends
+        base = ends.find(options.base)
+        head = ends.find_here() if options.head is None else ends.find(options.head)
+        between: tuple[Commit, ...] = ()
+        if options.merge_base or options.each_commit:
+            start, tip = ends.need_commit(base), ends.need_commit(head)
+            base = ends.repository.find_merge_base(start, tip) if options.merge_base else start
+            if options.each_commit:
+                between = ends.repository.list_commits(base, tip)
+                between = between[:-1] if isinstance(head, Commit) else between  # the head itself is judged anyway
+        old, new = self._open(base, options.base), self._open(head, options.head or "")
+        self._is_project = has_project(old.folder) or has_project(new.folder)
+        after = self._read(new)
+        before = self._read(old) if has_project(old.folder) or not self._is_project else _build_nothing(old, after)
+        report = self._compare(before, after)
+        if not options.each_commit:
+            return report
+        return add_commits(report, [self._judge(before, commit) for commit in between])
+
+    def _compare(self, before: ReadSide, after: ReadSide) -> Report:
+        old, new, untouched = self._reader.judge(before, after)
+        return build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
+
+    def _judge(self, before: ReadSide, commit: Commit) -> CommitAnswer:
+        """A commit by itself; one that can't be read is none that anything could be rendered from."""
+        try:
+            problems = list_problems(self._compare(before, self._read(self._open(commit, commit.id[:12]))))
+        except SpecError as error:
+            problems = tuple(f"{one.what} [{one.code}]" for one in error.findings)
+        return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=not problems, problems=problems)
+
+    def _open(self, end: End | Commit, name: str) -> End:
+        return self._ends.lay_out(end, name) if isinstance(end, Commit) else end
+
+    def _read(self, end: End) -> ReadSide:
+        try:
+            return self._reader.read(end.folder, end.revision, is_project=self._is_project)
+        except SpecError as error:
+            raise SpecError(name_files(error.findings, end.revision)) from None
+
+
+def _build_nothing(end: End, like: ReadSide) -> ReadSide:
+    """The side before a project was there: everything is new."""
+    return ReadSide(side=Side(revision=end.revision, project=like.side.project, clusters={}))
+
+
+def _print(report: Report, form: Format) -> None:
+    if form == "json":
+        say(render_report(report).decode())
+        return
+    for line in render_report_text(report):
+        tell(line)

@@ -1,0 +1,71 @@
+"""Commands of who releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from poolwright.cli.group import Command, as_of_option, cli, form_option, project_option
+
+
+@cli.command(cls=Command, example="poolwright pin --check --project examples/fleet")
+@project_option
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 if the lock would change.")
+@click.option(
+    "--online",
+    is_flag=True,
+    help="Ask registries for the digest of every image and chart, by HTTPS (HTTPS_PROXY is heeded) and without "
+    "credentials; exit code 2, and the lock as it was, unless each of them answers.",
+)
+@click.option(
+    "--upgrade",
+    "upgrades",
+    multiple=True,
+    metavar="COMPONENT",
+    help="Let this component move to the newest version in its range: kubernetes, gpuOperator, gpuDriver, "
+    "containerRuntime, containerToolkit, a DRA driver's name, pricing or bounds; repeatable.",
+)
+@form_option("How it is printed; `poolwright schema PinReport`, UpgradePlan and RehearsalMatrix describe the JSON.")
+@click.option(
+    "--matrix", is_flag=True, help="Print the combinations in use, and which rehearsals are owed, and write nothing."
+)
+@as_of_option
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="Print the steps from the lock as it is to the new one, with claims at risk, and write nothing.",
+)
+@click.option("--from", "since", metavar="FILE", help="With --plan: the earlier lock; default: the project's own.")
+def pin(
+    project: str,
+    only_check: bool,
+    online: bool,
+    upgrades: tuple[str, ...],
+    form: Any,
+    matrix: bool,
+    as_of: Any,
+    plan: bool,
+    since: str | None,
+) -> int:
+    """Write poolwright.lock: exact versions, charts, digests that are known, and the memory that claims ask for.
+
+    What the lock says is kept while the specs hold it. Without --online nothing is asked of any network.
+    """
+    from poolwright.cli.pin import PinOptions, run_pin
+
+    if since is not None and not plan:
+        raise click.UsageError("--from goes with --plan")
+    if plan and matrix:
+        raise click.UsageError("--plan and --matrix are printed one at a time")
+    options = PinOptions(
+        project=project,
+        check=only_check,
+        online=online,
+        upgrades=upgrades,
+        form=form,
+        matrix=matrix,
+        plan=plan,
+        since=since,
+    )
+    return run_pin(options, as_of.date() if as_of else None)

@@ -1,0 +1,186 @@
+"""The sides of a change read: a project's folder to everything that is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from poolwright.catalog.argocd_closure import ArgocdClosure
+from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
+from poolwright.changes.report import Revision
+from poolwright.changes.side import ClusterSide, Side, is_same_demand
+from poolwright.cli.built_objects import Workshop
+from poolwright.cli.ends import HERE, has_project
+from poolwright.cli.live import judge_live_files
+from poolwright.cli.load import LoadedProject, find_inventory
+from poolwright.cli.plain_side import read_plain_side
+from poolwright.cli.plan_case import LoadedForPlan, check_nodes, load_for_plan
+from poolwright.cli.progress import Progress
+from poolwright.files.facts import read_facts
+from poolwright.files.project import MAX_INVENTORY_BYTES, read_named_files
+from poolwright.objects.argocd import build_argocd
+from poolwright.objects.kubernetes import Object
+from poolwright.plan.demand import Demand
+from poolwright.plan.engine import judge
+from poolwright.plan.verdict import Judgement
+from poolwright.specs.digest import Digest, digest_bytes
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
+from poolwright.specs.resolve import resolve_cluster
+from poolwright.trees.tree import unit_name
+
+_KEPT: Final = 2  # demands of a cluster: the base's, or of the commit before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSide:
+    """A side whose clusters aren't judged yet: of those that both sides have alike nothing need be said."""
+
+    side: Side  # without its clusters, if it is a project
+    given: LoadedForPlan | None = None  # None: plain manifests, which are judged already
+
+    def describe(self, name: str) -> tuple[object, ...] | None:
+        """Everything that what is said of a cluster follows from; None: there is no such cluster."""
+        if self.given is None or name not in self.given.clusters:
+            return None
+        loaded, specs = self.given.project, self.side.specs
+        on = resolve_cluster(specs, name)[0]
+        return (
+            on and (on.cluster, on.stack.value),
+            specs.project.value.spec.tiers,
+            [pool.value for pool in specs.pools if pool.value.spec.cluster_name == name],
+            {unit: one.value for unit, one in specs.placements_by_cluster.get(name, {}).items()},
+            [one for one in loaded.closures if not isinstance(one, BaseClosure) and one.on.cluster == name],
+            self.digest_inventory(name),
+            loaded.facts.texts,
+        )
+
+    def digest_inventory(self, name: str) -> Digest | None:
+        """Of the file with its captured nodes and devices."""
+        if self.given is None:
+            return None
+        root = self.given.project.root
+        on = resolve_cluster(self.side.specs, name)[0]
+        path = "" if on is None else find_inventory(on.cluster)
+        data = read_named_files(root, [path], max_bytes=MAX_INVENTORY_BYTES).get(path)
+        return None if data is None else digest_bytes(data)
+
+
+class SideReader:
+    """Reads the sides of a change, and judges what of them differs; what they have alike is built and judged once."""
+
+    def __init__(self, progress: Progress, *, live_cluster: str | None = None, live: Sequence[str] = ()) -> None:
+        """live: files that hold the one cluster as it runs; none: nothing is said of what runs."""
+        self._progress = progress
+        self._live_cluster = live_cluster
+        self._live = tuple(live)
+        self._workshop = Workshop()
+        self._judged: dict[str, list[tuple[Demand, Judgement]]] = {}
+
+    def read(self, folder: str, revision: Revision, *, is_project: bool = True) -> ReadSide:
+        """The project in a folder, or the plain manifests below it.
+
+        Raises: SpecError with everything that is wrong.
+        """
+        self._progress.tell(f"reading {revision.name}")
+        if not is_project:
+            return ReadSide(side=read_plain_side(folder, revision, read_facts()))
+        if not has_project(folder):
+            raise SpecError([_no_project()])
+        given = load_for_plan(folder)
+        loaded = given.project
+        side = Side(
+            revision=revision,
+            project=loaded.specs.project.value.identity,
+            clusters={},
+            specs=loaded.specs,
+            closures=loaded.closures,
+            lock=loaded.lock,
+        )
+        return ReadSide(side=side, given=given)
+
+    def judge(self, before: ReadSide, after: ReadSide) -> tuple[Side, Side, tuple[str, ...]]:
+        """Both with those of their clusters that differ, or that were captured as they run, and the names of the others.
+
+        Raises: SpecError with every object that an API server refuses; SnapshotError.
+        """
+        names = dict.fromkeys((*_list_clusters(before), *_list_clusters(after)))
+        same = {one for one in names if before.describe(one) == after.describe(one) and not self._is_live(one, names)}
+        sides = [self._judge_side(one, same) for one in (before, after)]
+        return sides[0], sides[1], tuple(sorted(same))
+
+    def _is_live(self, name: str, names: Collection[str]) -> bool:
+        return bool(self._live) and (name == self._live_cluster or (self._live_cluster is None and len(names) == 1))
+
+    def _judge_side(self, read: ReadSide, same: Collection[str]) -> Side:
+        given = read.given
+        if given is None:
+            return read.side
+        names = [one for one in given.clusters if one not in same]
+        try:
+            clusters = {one: self._read_cluster(given, read, one) for one in self._progress.each(names)}
+        except SpecError as error:
+            raise SpecError(name_files(error.findings, read.side.revision)) from None
+        return replace(read.side, clusters=clusters)
+
+    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str) -> ClusterSide:
+        case = given.build_case(name, self._workshop)
+        check_nodes(case)
+        self._progress.tell("judging")
+        live = None
+        if self._is_live(name, given.clusters):
+            live = judge_live_files(self._live, case.objects, case.cluster, case.inventory)
+        return ClusterSide(
+            plan=case.cluster,
+            demand=case.demand,
+            judgement=self._judge(name, case.demand),
+            live=live,
+            prices=case.price().prices,
+            inventory=read.digest_inventory(name),
+            objects=self._list_objects(given.project, name),
+        )
+
+    def _judge(self, name: str, demand: Demand) -> Judgement:
+        known = self._judged.setdefault(name, [])
+        for other, judgement in known:
+            if is_same_demand(other, demand):
+                return judgement
+        judgement = judge(demand)
+        known.append((demand, judgement))
+        del known[:-_KEPT]
+        return judgement
+
+    def _list_objects(self, loaded: LoadedProject, name: str) -> dict[str, tuple[Object, ...]]:
+        found: dict[str, tuple[Object, ...]] = {}
+        for closure in loaded.closures:
+            if isinstance(closure, UnitClosure | PlatformClosure) and closure.on.cluster == name:
+                unit = unit_name(closure).rpartition("/")[2]
+                found[unit] = self._workshop.list_objects(closure, loaded.customs)
+            elif isinstance(closure, ArgocdClosure) and closure.on.cluster == name:
+                found["argocd"] = build_argocd(closure)
+        return found
+
+
+def name_files(findings: Iterable[Finding], revision: Revision) -> list[Finding]:
+    """Findings with files as Git names them, REVISION:FILE, if the side isn't the folder that the user is in."""
+    if revision.name == HERE:
+        return list(findings)
+    return [replace(one, place=replace(one.place, file=f"{revision.name}:{one.place.file}")) for one in findings]
+
+
+def _list_clusters(read: ReadSide) -> tuple[str, ...]:
+    return () if read.given is None else read.given.clusters
+
+
+def _no_project() -> Finding:
+    return Finding(
+        code="project-missing",
+        severity="error",
+        place=Place(PROJECT_FILE),
+        what=f"there is no {PROJECT_FILE} on this side, and there is one on the other",
+        why="that everything goes away is nothing to compare: it is to be said by an empty project, cluster by cluster",
+        rule="poolwright diff",
+        fix="name a revision that has the project, or pass --project DIR where it stands on both sides",
+    )

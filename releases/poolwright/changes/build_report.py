@@ -1,0 +1,231 @@
+"""Two sides to the report of what lies between them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
+from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
+from poolwright.changes.hardware import check_classes, check_moves, list_class_changes, list_moves
+from poolwright.changes.hazards import check_hazards
+from poolwright.changes.objects import list_object_changes
+from poolwright.changes.prices import check_prices, list_price_changes
+from poolwright.changes.report import (
+    KIND,
+    ClassChange,
+    FindingRow,
+    Inventory,
+    Move,
+    ObjectChange,
+    PriceChange,
+    Report,
+    Restart,
+    RolloutRisk,
+    Stranded,
+    Taint,
+    WorkloadChange,
+)
+from poolwright.changes.restarts import list_restarts
+from poolwright.changes.rollouts import check_rollouts, list_rollouts
+from poolwright.changes.side import ClusterPair, ClusterSide, Side
+from poolwright.changes.steps import check_steps, list_steps
+from poolwright.changes.taints import check_taints, list_taints
+from poolwright.changes.verdicts import (
+    check_shortfall,
+    check_stranded,
+    check_workloads,
+    compare_workloads,
+    list_stranded,
+)
+from poolwright.objects.kubernetes import Object
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.promises.check import check_promises
+from poolwright.specs.finding import Finding, Severity, sort_findings
+from poolwright.specs.model import API_VERSION
+from poolwright.specs.report import build_finding_rows
+
+_DECIDING: Final = frozenset(  # kinds that say which devices a pod gets, or where it runs
+    (
+        *("CronJob", "DaemonSet", "Deployment", "Job", "LeaderWorkerSet", "Pod", "ReplicaSet", "StatefulSet"),
+        *("ResourceClaim", "ResourceClaimTemplate"),
+    )
+)
+_ORDER: Final[Mapping[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ClusterChanges:
+    """What differs of one cluster."""
+
+    workloads: tuple[WorkloadChange, ...]
+    classes: tuple[ClassChange, ...] = ()
+    moves: tuple[Move, ...] = ()
+    stranded: tuple[Stranded, ...] = ()
+    rollouts: tuple[RolloutRisk, ...] = ()
+    taints: tuple[Taint, ...] = ()
+    restarts: tuple[Restart, ...] = ()
+    prices: tuple[PriceChange, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), as_of: dt.date, tool: str) -> Report:
+    """What a change does.
+
+    untouched: clusters that the sides leave out, because nothing of them differs.
+    as_of: the day that it is judged on; printed.
+    tool:  version of Poolwright.
+    Cost:  what both sides have alike is compared once and judged once.
+    """
+    names = sorted(before.clusters.keys() | after.clusters.keys())
+    clusters = [_compare(name, before, after) for name in names]
+    workloads = tuple(one for cluster in clusters for one in cluster.workloads)
+    edits, lanes = list(list_envelope_edits(before, after)), list(list_lanes(before, after))
+    steps = list(list_steps(before, after, workloads))
+    findings = [finding for cluster in clusters for finding in cluster.findings]
+    findings += [one for one in after.findings if one not in before.findings]
+    findings += [*check_envelope_edits(edits, after), *check_lanes(lanes, after), *check_steps(steps, after)]
+    return Report(
+        api_version=API_VERSION,
+        kind=KIND,
+        tool=tool,
+        project=after.project,
+        as_of=as_of.isoformat(),
+        base=before.revision,
+        head=after.revision,
+        clusters=tuple(names),
+        untouched=untouched,
+        inventories=tuple(_list_inventories(names, before, after)),
+        findings=build_rows(findings),
+        workloads=workloads,
+        classes=tuple(one for cluster in clusters for one in cluster.classes),
+        moves=tuple(one for cluster in clusters for one in cluster.moves),
+        stranded=tuple(one for cluster in clusters for one in cluster.stranded),
+        rollouts=tuple(one for cluster in clusters for one in cluster.rollouts),
+        taints=tuple(one for cluster in clusters for one in cluster.taints),
+        restarts=tuple(one for cluster in clusters for one in cluster.restarts),
+        envelopes=tuple(edits),
+        prices=tuple(one for cluster in clusters for one in cluster.prices),
+        pins=tuple(list_pins(before, after)),
+        gates=tuple(list_gates(before, after)),
+        ledger=tuple(list_ledger(before, after)),
+        lanes=tuple(lanes),
+        steps=tuple(steps),
+        objects=tuple(one for cluster in clusters for one in cluster.objects),
+        commits=(),
+        assumptions=tuple(_list_assumptions(after)),
+    )
+
+
+def build_rows(findings: Iterable[Finding]) -> tuple[FindingRow, ...]:
+    """Findings as rows, each once, the worst first."""
+    return sort_rows([FindingRow(**row) for row in build_finding_rows(sort_findings(findings))])  # type: ignore[arg-type]
+
+
+def sort_rows(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
+    """The worst first; those that are alike stay in their order."""
+    return tuple(sorted(rows, key=lambda one: _ORDER[one.severity]))
+
+
+def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
+    """Everything of one cluster; where devices and demand are the same, verdicts aren't asked what differs."""
+    old, new = before.clusters.get(name), after.clusters.get(name)
+    objects = tuple(list_object_changes(name, _objects(old), _objects(new)))
+    restarts = tuple(list_restarts(name, _objects(old), _objects(new))) if objects else ()
+    pair = ClusterPair(
+        name=name,
+        before=old,
+        after=new,
+        restarted=frozenset(one.name for one in restarts),
+        touched=frozenset(_list_touched(objects, new)),
+    )
+    findings = [*check_hazards(name, _objects(old), _objects(new)), *check_prices(pair)]
+    workloads = tuple(compare_workloads(pair))
+    if pair.is_same:
+        return _ClusterChanges(
+            workloads=workloads,
+            restarts=restarts,
+            rollouts=(rollouts := tuple(list_rollouts(pair))),
+            prices=tuple(list_price_changes(pair)),
+            objects=objects,
+            findings=(*findings, *check_rollouts(pair, rollouts), *_check_promises(pair)),
+        )
+    classes, moves = tuple(list_class_changes(pair)), tuple(list_moves(pair))
+    stranded, rollouts, taints = list(list_stranded(pair)), tuple(list_rollouts(pair)), tuple(list_taints(pair))
+    findings += [*check_workloads(pair), *check_shortfall(pair), *check_stranded(pair, stranded)]
+    findings += [*check_classes(pair, classes, after.specs), *check_moves(pair, moves)]
+    findings += [*check_rollouts(pair, rollouts), *check_taints(pair, taints), *_check_promises(pair, findings)]
+    return _ClusterChanges(
+        workloads=workloads,
+        classes=classes,
+        moves=moves,
+        stranded=tuple(stranded),
+        rollouts=rollouts,
+        taints=taints,
+        restarts=restarts,
+        prices=tuple(list_price_changes(pair)),
+        objects=objects,
+        findings=tuple(findings),
+    )
+
+
+def _objects(side: ClusterSide | None) -> Mapping[str, tuple[Object, ...]]:
+    return {} if side is None else side.objects
+
+
+def _list_touched(objects: Iterable[ObjectChange], side: ClusterSide | None) -> Iterator[str]:
+    """Workloads of units in which some object that decides on devices differs."""
+    units = {one.unit for one in objects if one.kind in _DECIDING}
+    for unit in units if side is not None else ():
+        for document in side.objects.get(unit, ()) if side is not None else ():
+            yield f"{document['metadata'].get('namespace', '')}/{document['metadata']['name']}"
+
+
+def _check_promises(pair: ClusterPair, said: Iterable[Finding] = ()) -> Iterator[Finding]:
+    """What is less than promised now, and wasn't.
+
+    said: findings that are there already: of a workload that has an error among them, its verdict isn't said again.
+    """
+    old, new = pair.before, pair.after
+    if new is None or (
+        pair.is_same
+        and old is not None
+        and (old.plan.promises, old.plan.tolerances) == (new.plan.promises, new.plan.tolerances)
+    ):
+        return
+    found = check_promises(new.plan, new.demand, new.judgement)
+    known = set()
+    if found and old is not None:
+        known = {(one.code, one.what) for one in check_promises(old.plan, old.demand, old.judgement)}
+    short = {one.place for one in said if one.code == "fit-worse" and one.severity == "error"}
+    origins = {one.title: one.origin for one in new.demand.workloads}
+    passed = {
+        place
+        for one in new.plan.promises
+        if origins.get(one.workload) in short
+        for place in (one.least_place, one.most_place)
+    }
+    for one in found:
+        if (one.code, one.what) not in known and not (one.code == "verdict-short" and one.place in passed):
+            yield one
+
+
+def _list_inventories(names: Iterable[str], before: Side, after: Side) -> Iterator[Inventory]:
+    for name in names:
+        old, new = before.clusters.get(name), after.clusters.get(name)
+        one, other = None if old is None else old.inventory, None if new is None else new.inventory
+        yield Inventory(cluster=name, before=one, after=other)
+
+
+def _list_assumptions(side: Side) -> Iterator[str]:
+    """What the answers of the head rest on, each sentence once with the clusters that it is of."""
+    found: dict[str, list[str]] = {}
+    for name, cluster in side.clusters.items():
+        answer = ClusterAnswer(cluster=cluster.plan, demand=cluster.demand, judgement=cluster.judgement)
+        for one in (*answer.assumptions.modelled, *answer.assumptions.assumed):
+            found.setdefault(one, []).append(name)
+    for sentence, names in found.items():
+        yield sentence if len(names) == len(side.clusters) else f"{', '.join(names)}: {sentence}"
