@@ -244,6 +244,36 @@ CODES: Final[dict[str, str]] = {
         "The release of the driver, or of Kubernetes, has no gate of the name, or refuses it to be set so. The fix "
         "lists the known."
     ),
+    "git-limit": (
+        "Git takes longer than it may, or says more: its time, memory and answers are bounded, so that no repository "
+        "can hold up who reads it."
+    ),
+    "git-missing": "Revisions are to be compared, and git isn't on PATH, doesn't start or is older than 2.30.",
+    "git-object": (
+        "An object of a revision isn't in the repository, or can't be read: a partial clone, in which nothing is "
+        "fetched here, or a damaged one."
+    ),
+    "git-path": (
+        "A revision doesn't have the project's folder. Both sides of a comparison are read at the path where the "
+        "project stands now."
+    ),
+    "git-range": "Two commits have no common ancestor, or more commits between them than are looked at one by one.",
+    "git-repository": (
+        "No Git repository holds the project's folder, or git can't open it. A bare repository inside a working tree "
+        "isn't taken for one: it may have been committed there."
+    ),
+    "git-revision": (
+        "A name means no commit of the repository, or several: a branch and a tag of one name, the start of several "
+        "ids."
+    ),
+    "git-shallow": (
+        "What is asked for may be in the part of the history that a shallow clone doesn't have. `fetch-depth: 0` of "
+        "actions/checkout, `GIT_DEPTH: 0` in GitLab CI or `git fetch --unshallow` brings it."
+    ),
+    "git-tree": (
+        "A revision's files can't be laid out in a folder: a name that no file can have, folders too deep in one "
+        "another, or too much of it all."
+    ),
     "hardware-unknown": (
         "Planned nodes have an accelerator that the fact table doesn't have. What they will publish isn't guessed."
     ),
