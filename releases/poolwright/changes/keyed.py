@@ -61,7 +61,7 @@ def _build_leaves(before: Any, after: Any) -> Keyed:
 
 
 def _build_nodes(
-    matches: Sequence[Match], every_order: bool, orders: tuple[Sequence[str], Sequence[str]] | None = None
+    matches: Sequence[Match], every_order: bool, orders: tuple[Sequence[str | int], Sequence[str | int]] | None = None
 ) -> Keyed:
     before, after = Node(), Node()
     for step, old, new, is_guess in matches:

@@ -28,7 +28,7 @@ class Matched:
     """Every item of both lists once; and, where the order of those on both sides differs and counts, both orders."""
 
     matches: tuple[Match, ...]
-    orders: tuple[list[str], list[str]] | None
+    orders: tuple[list[str | int], list[str | int]] | None
 
 
 class _Entry(NamedTuple):
@@ -106,7 +106,9 @@ def _build(pairs: Iterable[tuple[int, int, Step]], old: Sequence[_Entry], new: S
         yield Match(step, before, after, is_guess)
 
 
-def _find_orders(pairs: Iterable[tuple[int, int, Step]], old: Sequence[_Entry]) -> tuple[list[str], list[str]] | None:
+def _find_orders(
+    pairs: Iterable[tuple[int, int, Step]], old: Sequence[_Entry]
+) -> tuple[list[str | int], list[str | int]] | None:
     both = [pair for pair in pairs if pair[0] >= 0 and pair[1] >= 0]
     moved = sorted(both, key=lambda pair: pair[1])
     if moved == both:
@@ -114,9 +116,12 @@ def _find_orders(pairs: Iterable[tuple[int, int, Step]], old: Sequence[_Entry]) 
     return [_name_item(pair, old) for pair in both], [_name_item(pair, old) for pair in moved]
 
 
-def _name_item(pair: tuple[int, int, Step], old: Sequence[_Entry]) -> str:
-    value = old[pair[0]].value
-    return value if isinstance(value, str) else name_step(pair[2])
+def _name_item(pair: tuple[int, int, Step], old: Sequence[_Entry]) -> str | int:
+    """An item's key; of one without a key its text or, as a number, its position."""
+    step, value = pair[2], old[pair[0]].value
+    if step.text:
+        return name_step(step)
+    return value if isinstance(value, str) else step.number
 
 
 def _list_keyed(name: str, before: Sequence[Any], after: Sequence[Any]) -> tuple[list[_Entry], list[_Entry]]:
