@@ -157,9 +157,18 @@ OF_A_PART = {
         "selectors: [{cel: {expression: a == 1}}, {cel: {expression: b == 2}}]",
         "selectors: [{cel: {expression: b == 2}}, {cel: {expression: a == 3}}]",
         [
-            'selectors["a == 1"] removed {"cel":{"expression":"a == 1"}}',
-            'selectors["a == 3"] added {"cel":{"expression":"a == 3"}}',
+            'selectors[0] changed {"cel":{"expression":"a == 1"}} {"cel":{"expression":"a == 3"}}',
         ],
+    ),
+    "a-clause-more-in-a-selector": (
+        "selectors: [{cel: {expression: a == 1}}, {cel: {expression: b == 2}}]",
+        "selectors: [{cel: {expression: a == 1}}, {cel: {expression: b == 2 && c}}]",
+        ['selectors[1].cel.expression changed "b == 2" "b == 2 && c"'],
+    ),
+    "a-selector-more": (
+        "selectors: [{cel: {expression: a == 1}}]",
+        "selectors: [{cel: {expression: b == 2}}, {cel: {expression: a == 1}}]",
+        ['selectors[0] added {"cel":{"expression":"b == 2"}}'],
     ),
     "requests-and-subrequests-by-name": (
         "requests: [{name: gpu, firstAvailable: [{name: a, count: 1}, {name: b}]}]",

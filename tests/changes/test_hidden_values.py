@@ -180,9 +180,9 @@ SIDES = {
         ],
     ),
     "a-secret-as-the-key-of-an-item": (
-        part("selectors: []"),
-        part("selectors: [{cel: {expression: 'a == \"hf_0123456789ab\"'}}]"),
-        [r'selectors["a == \"(hidden)\""] added {"cel":{"expression":"a == \"(hidden)\""}}'],
+        part("taints: [{key: hf_0123456789ab, value: a}]"),
+        part("taints: [{key: hf_0123456789ab, value: b}]"),
+        ['taints[key="(hidden)"].value changed "a" "b"'],
     ),
     "a-secret-as-a-key": (
         part("labels: {}"),

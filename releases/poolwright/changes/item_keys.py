@@ -23,7 +23,8 @@ def _key(*fields: str) -> ItemKey:
 
 
 _NAME: Final = (_key("name"),)
-# The first key that every item of both sides has; of a list that isn't here the name, if every item has one.
+# The first key that every item of both sides has; of a list that isn't here the name, if every item has one. Items
+# without a key, the selectors of a class say, are told apart by all that they hold, and called by their position.
 ITEM_KEYS: Final[Mapping[str, tuple[ItemKey, ...]]] = {
     "volumeMounts": (_key("mountPath"),),
     "volumeDevices": (_key("devicePath"),),
@@ -34,8 +35,6 @@ ITEM_KEYS: Final[Mapping[str, tuple[ItemKey, ...]]] = {
     "conditions": (_key("type"),),
     "ownerReferences": (_key("uid"), _key("kind", "name")),
     "rules": (_key("alert"), _key("record"), _key("name")),
-    "selectors": (_key("cel.expression"),),
-    "validations": (_key("expression"),),
     "topologySpreadConstraints": (_key("topologyKey", "whenUnsatisfiable?"),),
     "hostAliases": (_key("ip"),),
     "subjects": (_key("kind", "name", "namespace?"),),

@@ -142,16 +142,14 @@ def _find_label(key: ItemKey, item: Any) -> str | None:
     """The key of an item; None if it lacks a field."""
     found: list[tuple[str, str]] = []
     for field in key.fields:
-        path, optional, default = field.partition("?")
-        value = item
-        for step in path.split("."):
-            value = value.get(step) if isinstance(value, dict) else None
+        name, optional, default = field.partition("?")
+        value = item.get(name) if isinstance(item, dict) else None
         if value is None and optional and isinstance(item, dict):
             value = default
         if isinstance(value, str | int | Concealed):
             text = str(reveal(value))
             if text or not optional:
-                found.append((path.rpartition(".")[2] if len(key.fields) > 1 or "." not in path else "", text))
+                found.append((name, text))
         else:
             return None
     return label_of(found) or "none"
