@@ -42,6 +42,9 @@ CODES: Final[dict[str, str]] = {
         "The values listed for an attribute are of different types. A device publishes an attribute with one type, so "
         "a value of another type never matches. Write only strings, only integers, or only true and false."
     ),
+    "budget-removed": (
+        "A change removes a PodDisruptionBudget whose pods stay. Draining nodes may then evict all of them at once."
+    ),
     "capacity-bounds": (
         "A capacity of a device class has no bound, or bounds that no device can meet. Memory is what the driver "
         "publishes, not the marketing size: an 80 GB part has 79.6Gi."
@@ -121,6 +124,10 @@ CODES: Final[dict[str, str]] = {
         "A constraint says that devices share an attribute's value, or that no two do; not both, nor neither."
     ),
     "count-with-all": ("A request for all matching devices has a count, which the API server refuses."),
+    "credential-in-arguments": (
+        "A container that a change adds or touches has a credential among its plain arguments, where the repository, "
+        "the object and the node's list of processes show it. Take it from a Secret by a variable."
+    ),
     "custom-build": (
         "Kustomize can't build a unit with its team's own component, or the component isn't one that may be built: it "
         "has no kustomization.yaml, or refers to something outside its folder."
@@ -293,6 +300,10 @@ CODES: Final[dict[str, str]] = {
         "A stack's image is pinned less firmly than the project's policy asks: by a tag that can move, or, where the "
         "policy is digests, by no digest, neither in the stack nor in the lock as its registry gave it."
     ),
+    "immutable-field": (
+        "A change of a field that the API server lets nobody change once the object exists. The update is refused and "
+        "the sync fails; an object of a new name, or one that is deleted first, isn't."
+    ),
     "import-path": (
         "Python loaded Poolwright, or what it reads YAML with, from inside a project. A project's files are read and "
         "never run: run an installed `poolwright`, or `python -I -m poolwright`."
@@ -387,6 +398,9 @@ CODES: Final[dict[str, str]] = {
         "of `default`."
     ),
     "namespace-not-admitted": ("An envelope's namespace isn't among those that the pool admits."),
+    "namespace-removed": (
+        "A change removes a Namespace. Kubernetes deletes everything in it, what others keep there as well."
+    ),
     "node-contract": (
         "An object names nodes, node labels other than the zone, the device plugin's GPU resources, or what names "
         "one device. Workloads say which devices they need, and nothing of where those are."
@@ -437,6 +451,10 @@ CODES: Final[dict[str, str]] = {
         "Or two sources disagree about that."
     ),
     "out-of-range": ("A number is below the least or above the most that its field takes."),
+    "owner-changed": (
+        "An object belongs to another release, Application, unit or owner after a change. Both owners may write it, "
+        "and the removal of the first one may delete it."
+    ),
     "parallel-alternatives": (
         "An engine's parallel sizes are fixed while the alternatives of its claim give different numbers of devices."
     ),
@@ -546,6 +564,10 @@ CODES: Final[dict[str, str]] = {
     "rehearsal-stale": (
         "A combination that is in use has records of a step, and each differs from it in the fields that are said. A "
         "record proves what it was carried out on, so the step is owed again."
+    ),
+    "removed-in-use": (
+        "A change removes an object that others still name: a class, claim, template, namespace, priority class, "
+        "account, ConfigMap, Secret or volume claim. New pods of theirs don't start."
     ),
     "replica-bounds": ("A placement's maxReplicas is below its minReplicas."),
     "request-choice": (
