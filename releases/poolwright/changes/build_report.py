@@ -10,8 +10,10 @@ from typing import Final
 from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
 from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
 from poolwright.changes.hardware import check_classes, check_moves, list_class_changes, list_moves
-from poolwright.changes.hazards import check_hazards
+from poolwright.changes.hazards import list_hazards
+from poolwright.changes.object_places import ObjectPlaces
 from poolwright.changes.objects import list_object_changes
+from poolwright.changes.pairs import UnitObject, pair_objects
 from poolwright.changes.prices import check_prices, list_price_changes
 from poolwright.changes.report import (
     KIND,
@@ -40,7 +42,6 @@ from poolwright.changes.verdicts import (
     compare_workloads,
     list_stranded,
 )
-from poolwright.objects.kubernetes import Object
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.promises.check import check_promises
 from poolwright.specs.finding import Finding, Severity, sort_findings
@@ -133,8 +134,8 @@ def sort_rows(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
 def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
     """Everything of one cluster; where devices and demand are the same, verdicts aren't asked what differs."""
     old, new = before.clusters.get(name), after.clusters.get(name)
-    objects = tuple(list_object_changes(name, _objects(old), _objects(new)))
-    restarts = tuple(list_restarts(name, _objects(old), _objects(new))) if objects else ()
+    objects_of = pair_objects(_list_objects(old), _list_objects(new))
+    objects, restarts = list_object_changes(name, objects_of), list_restarts(name, objects_of)
     pair = ClusterPair(
         name=name,
         before=old,
@@ -142,7 +143,7 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
         restarted=frozenset(one.name for one in restarts),
         touched=frozenset(_list_touched(objects, new)),
     )
-    findings = [*check_hazards(name, _objects(old), _objects(new)), *check_prices(pair)]
+    findings = [*list_hazards(objects_of, ObjectPlaces(after.specs, name).find), *check_prices(pair)]
     workloads = tuple(compare_workloads(pair))
     if pair.is_same:
         return _ClusterChanges(
@@ -172,8 +173,9 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
     )
 
 
-def _objects(side: ClusterSide | None) -> Mapping[str, tuple[Object, ...]]:
-    return {} if side is None else side.objects
+def _list_objects(side: ClusterSide | None) -> list[UnitObject]:
+    objects = {} if side is None else side.objects
+    return [UnitObject(unit=unit, value=value) for unit, values in objects.items() for value in values]
 
 
 def _list_touched(objects: Iterable[ObjectChange], side: ClusterSide | None) -> Iterator[str]:

@@ -79,8 +79,8 @@ def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
                 code="shortfall-grew",
                 severity="error",
                 place=Place(PROJECT_FILE),
-                what=f"{pair.name}: of {replicas} at least {after.shortfall.least} can't have devices {words}, whatever "
-                f"the order{was}",
+                what=f"{pair.name}: of {replicas} at least {after.shortfall.least} can't have devices {words}, in any "
+                f"order{was}",
                 why="each workload alone may still be served, and all of them together can't be",
                 rule=RULE,
                 fix=f"see `poolwright plan --cluster {pair.name}`: it names who competes for what, and what would "
