@@ -102,3 +102,19 @@ def test_what_is_no_report_is_not_posted(answer: object, service: Server, tmp_pa
     ended = fetch(service, tmp_path)
     assert (ended.code != 0, ended.outputs) == (True, {})
     assert list_files(tmp_path).get("poolwright/report.json", 0) <= MOST
+
+
+def test_what_is_fetched_is_given_to_the_command(service: Server, tmp_path: Path) -> None:
+    """The report is read before anything else: one that is none is refused, and nobody is asked."""
+    (tmp_path / "poolwright").mkdir()
+    (tmp_path / "poolwright" / "report.json").write_text("{}")
+    names = {
+        "GITHUB_API_URL": f"http://{service.host}",
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_SERVER_URL": "https://git.example.com",
+    }
+    ended = POST.run(Runner(tmp_path, tmp_path, names), VALUES)
+    assert (ended.code, service.asked) == (2, [])
+    assert "report.json: it is no ChangeReport" in ended.printed
+    assert "[review-report]" in ended.printed

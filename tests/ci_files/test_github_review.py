@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from two_branches import HOSTILE, Branches
 from poolwright.changes.report import Report, parse_report
 
 STEPS = read_steps("poolwright-review", "poolwright-review")
+COMPARE = read_steps("poolwright-stale", "compare")["Compare them with this branch"]
 ALWAYS = "${{ !cancelled() && steps.sides.outcome == 'success' }}"
 
 
@@ -30,6 +32,15 @@ def review(branches: Branches, head: str) -> dict[str, Ended]:
     return ended
 
 
+def find_stale(branches: Branches, tip: str) -> str:
+    """What poolwright-stale makes of the report that the last review left, on a branch with this tip."""
+    temp = branches.folder.parent / "temp"
+    (temp / "reports").mkdir(exist_ok=True)
+    shutil.copy(temp / "poolwright" / "report.json", temp / "reports" / "8.80.json")
+    git(branches.folder, "checkout", "--quiet", "--detach", tip)
+    return COMPARE.run(Runner(branches.folder, temp, {})).outputs["stale"]
+
+
 def read_report(branches: Branches) -> Report:
     return parse_report((branches.folder.parent / "temp" / "poolwright" / "report.json").read_bytes())
 
@@ -42,12 +53,15 @@ def test_each_of_two_is_green_and_the_second_is_not_once_the_first_is_merged(bra
     assert (report.base.commit, report.head.commit) == (branches.base, merged)
     assert [one.after and one.after.counts for one in report.workloads if one.scenario == "fresh"] == ["4/4"]
 
+    assert [find_stale(branches, branches.base), find_stale(branches, merged)] == ["", "8.80"]
+
     both = branches.merge(merged, branches.second)
     ended = review(branches, branches.second)
     report = read_report(branches)
     codes = {**dict.fromkeys(STEPS, 0), "Say what the change does": 1}
     assert {name: one.code for name, one in ended.items()} == codes, ended
     assert (report.base.commit, report.head.commit) == (merged, both)
+    assert [find_stale(branches, branches.base), find_stale(branches, merged)] == ["8.80", ""]
     said = ended["Say what the change does"].printed
     assert [line for line in said.splitlines() if line.startswith("::error ")] != [], said
     assert list(branches.folder.parent.rglob("pwned")) == []

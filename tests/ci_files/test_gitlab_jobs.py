@@ -8,6 +8,7 @@ import pytest
 from copied import Runner, git, run_job
 from two_branches import HOSTILE, Branches
 
+from loopback_server import reply, run_server
 from poolwright.changes.report import parse_report
 
 # kind of pipeline, what the second branch is merged into or none -> code of the review, commit that it is compared with
@@ -57,3 +58,18 @@ def test_without_an_answer_there_is_no_report(branches: Branches, tmp_path: Path
     temp.mkdir()
     ended = run_job("poolwright-report", Runner(branches.folder, temp, names))
     assert ended.code == 128, ended.printed
+
+
+def test_the_poster_asks_for_open_merge_requests_of_its_own_project(tmp_path: Path) -> None:
+    with run_server() as service:
+        path = "/projects/7/merge_requests?state=opened&order_by=created_at&sort=asc&per_page=100&page=1"
+        service.answers[path] = reply(b"[]", headers={"Content-Type": "application/json"})
+        names = {
+            "CI_API_V4_URL": f"http://{service.host}",
+            "CI_PROJECT_ID": "7",
+            "POOLWRIGHT_GITLAB_TOKEN": "s3cret",
+            "TRIGGER_PAYLOAD": HOSTILE,
+        }
+        ended = run_job("poolwright-comment", Runner(tmp_path, tmp_path, names))
+    assert (ended.code, ended.printed) == (0, ""), service.asked
+    assert [one.path for one in service.asked] == [path]
