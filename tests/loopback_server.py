@@ -17,6 +17,7 @@ class Request:
 
     path: str
     authorization: str | None
+    method: str = "GET"
 
 
 @dataclass(slots=True)
@@ -56,11 +57,13 @@ def run_server(certificate: Path | None = None) -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            server.asked.append(Request(self.path, self.headers.get("Authorization")))
+            server.asked.append(Request(self.path, self.headers.get("Authorization"), self.command))
             try:
                 server.answers.get(self.path, reply(b"no such page", 404))(self)
             except OSError:  # the client has seen enough
                 self.close_connection = True
+
+        do_POST = do_GET  # noqa: N815 (the library's name)
 
         def log_message(self, *_: object) -> None:
             pass
