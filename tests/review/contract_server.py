@@ -40,7 +40,7 @@ class ContractServer:
     contract: Contract = field(default_factory=lambda: read_contract("github"))
     address: str = ""
     prefix: str = ""  # of every path, as servers of one's own have
-    token: str = "good-token-0123456789"
+    token: str = field(default="good-token-0123456789", repr=False)
     login: str | None = "poolwright-bot"  # whose token it is; None: an app's, which may not ask
     writes_as: str | None = None  # whose name stands above new comments, if another
     may_write: bool = True

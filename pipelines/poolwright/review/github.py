@@ -27,7 +27,7 @@ def open_github(address: str, token: Token, limits: Limits) -> Api:
     """GitHub's API, or that of a server of one's own. Raises: ReviewError."""
     headers = {
         "Accept": "application/vnd.github+json",
-        "Authorization": f"Bearer {token.reveal()}",
+        "Authorization": token.write_header("Bearer"),
         "X-GitHub-Api-Version": "2022-11-28",
     }
     return Api(address, headers, limits)

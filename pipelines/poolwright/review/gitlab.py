@@ -25,7 +25,7 @@ _PROJECT: Final = re.compile(r"[1-9][0-9]{0,18}|[A-Za-z0-9_.][A-Za-z0-9_.-]*(/[A
 
 def open_gitlab(address: str, token: Token, limits: Limits) -> Api:
     """GitLab's API, or that of a server of one's own. Raises: ReviewError."""
-    return Api(address, {"Accept": "application/json", "PRIVATE-TOKEN": token.reveal()}, limits)
+    return Api(address, {"Accept": "application/json", "PRIVATE-TOKEN": token.write_header()}, limits)
 
 
 def build_project_path(project: str) -> str:

@@ -21,9 +21,18 @@ class Token:
     def __repr__(self) -> str:
         return "Token(...)"
 
-    def reveal(self) -> str:
-        """The secret itself, for the header that it goes into and nothing else."""
-        return self._text
+    def write_header(self, scheme: str = "") -> str:
+        """The value of the header that it goes into, and nothing else; whoever prints variables prints dots."""
+        return _Hidden(f"{scheme} {self._text}" if scheme else self._text)
+
+
+class _Hidden(str):
+    """A text that a dictionary, a debugger or a traceback with variables doesn't show."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'...'"
 
 
 def read_token(environment: Mapping[str, str], names: Sequence[str]) -> Token | None:
