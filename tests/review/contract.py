@@ -51,7 +51,7 @@ class Contract:
                     continue
                 is_number = declared[name].get("type") == "integer" and text.isdecimal()
                 self._judge(declared[name], int(text) if is_number else text, f"{method} {parts.path} {name}")
-        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        content = self._resolve(operation.get("requestBody", {})).get("content", {}).get("application/json")
         if (content is None) == bool(body):
             self.breaches.append(
                 f"{method} {parts.path} has a body where it should have none, or none where one belongs"

@@ -214,4 +214,5 @@ def run_contract_server(server: Any) -> Iterator[Any]:
         listener.shutdown()
         listener.server_close()
         thread.join()
-    assert server.contract.breaches == []
+    if server.contract.breaches:
+        raise AssertionError("\n".join(server.contract.breaches))
