@@ -53,6 +53,15 @@ class Reply:
             raise refuse_answer(f"{host} answers with something that isn't JSON") from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """A try that another one may mend."""
+
+    error: ReviewError  # what is said if none does
+    pause_s: float  # that the server asks for
+    was_refused: bool  # before anything was done
+
+
 class Api:
     """One API below one address. HTTPS_PROXY and NO_PROXY are heeded, certificates are those of the system."""
 
@@ -83,41 +92,46 @@ class Api:
         data = None if body is None else json.dumps(body).encode()
         retry = build_retry(self.limits)
         while True:
-            try:
-                reply = self._send_within(method, url, data, most_bytes or self.limits.answer_bytes)
-            except _UNSENT as error:
-                raise self._describe(error) from None
-            except (HTTPError, TimeoutError) as error:
-                lost = self._describe(error)
-                pause = 0.0
-            else:
-                found = find_pause(reply.status, reply.headers, reply.body, time.time())
-                if found is None:
-                    return self._check_redirect(reply)
-                pause, was_refused = found
-                if was_refused and pause > self.limits.wait_s:
-                    raise self._too_often(pause)
-                lost = self._too_often(pause) if was_refused else self._failed(reply.status)
-                if was_refused:
-                    retry = self._wait(retry, lost, pause)
-                    continue
-            if method == "POST":
-                raise UnsureError(code=lost.code, what=lost.what, why=_MAY_BE_THERE, fix=RUN_AGAIN)
-            retry = self._wait(retry, lost, pause)
+            found = self._try(method, url, data, most_bytes or self.limits.answer_bytes)
+            if isinstance(found, Reply):
+                return found
+            if method == "POST" and not found.was_refused:
+                raise UnsureError(code=found.error.code, what=found.error.what, why=_MAY_BE_THERE, fix=RUN_AGAIN)
+            retry = self._wait(retry, found)
 
-    def _wait(self, retry: Retry, lost: ReviewError, pause_s: float) -> Retry:
-        """What is left of the patience after one more failure and a pause. Raises: `lost` if it is at an end."""
+    def _try(self, method: Method, url: str, data: bytes | None, most_bytes: int) -> Reply | _Failure:
+        """One request, and what it means that it failed. Raises: ReviewError if another try is of no use."""
+        try:
+            reply = self._send_within(method, url, data, most_bytes)
+        except _UNSENT as error:
+            raise self._describe(error) from None
+        except (HTTPError, TimeoutError) as error:
+            return _Failure(error=self._describe(error), pause_s=0, was_refused=False)
+        found = find_pause(reply.status, reply.headers, reply.body, time.time())
+        if found is None:
+            return self._check_redirect(reply)
+        pause_s, was_refused = found
+        lost = self._too_often(pause_s) if was_refused else self._failed(reply.status)
+        if pause_s > self.limits.wait_s:
+            raise lost
+        return _Failure(error=lost, pause_s=pause_s, was_refused=was_refused)
+
+    def _wait(self, retry: Retry, failure: _Failure) -> Retry:
+        """What is left of the patience after one more failure and a pause. Raises: ReviewError if it is at an end."""
         left = count_failure(retry)
         if left is None:
-            raise lost
-        pause_s = max(pause_s, left.get_backoff_time(), self.limits.back_off_s)
+            raise failure.error
+        pause_s = max(failure.pause_s, left.get_backoff_time(), self.limits.back_off_s)
         if time.monotonic() + pause_s > self._deadline:
-            raise lost
+            raise failure.error
         time.sleep(pause_s)
         return left
 
     def _send_within(self, method: str, url: str, data: bytes | None, most_bytes: int) -> Reply:
         """One request. In a thread of its own, since nothing ends the look-up of a name, or headers that drip."""
+        seconds = min(self.limits.request_s, self._deadline - time.monotonic())
+        if seconds <= 0:
+            raise refuse_silence(f"{self.host} left no time for another request within {self.limits.total_s:g} s")
         done: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
 
         def run() -> None:
@@ -127,7 +141,6 @@ class Api:
                 done.put(error)
 
         threading.Thread(target=run, daemon=True).start()
-        seconds = min(self.limits.request_s, max(0.0, self._deadline - time.monotonic()))
         try:
             found = done.get(timeout=seconds)
         except queue.Empty:
