@@ -15,6 +15,7 @@ from reports import build_report
 
 from loopback_server import run_server
 from poolwright.changes.report import MAX_REPORT_BYTES, render_report
+from poolwright.comments.errors import CommentError
 from run_poolwright import Ran, start
 
 GOOD = render_report(build_report("one"))
@@ -69,6 +70,25 @@ def test_a_report_of_another_project_than_is_meant(server: ContractServer, poste
     ran = poster.post(build_report("one", project="fleet-2"), "--name", "fleet")
     assert ran == Ran(2, "", said("it is a report of project 'fleet-2', and --name says 'fleet'"))
     assert poster.post(build_report("one"), "--name", "fleet").code == 0
+
+
+def test_a_report_that_would_fill_the_conversation(server: ContractServer, poster: Poster) -> None:
+    """Each new comment tells everybody who watches."""
+    assert poster.post(build_report(*"x" * 51)) == Ran(2, "", said("it would take 51 comments, and 50 is the most"))
+    assert server.asked == []
+    assert poster.post(build_report(*"x" * 50)).code == 0
+    assert len(server.comments) == 50
+
+
+def test_a_report_that_no_page_can_be_made_of(
+    server: ContractServer, poster: Poster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise CommentError("a reason")
+
+    monkeypatch.setattr(sys.modules["poolwright.comments.pages"], "build_pages", fail)
+    assert poster.post(build_report("one")) == Ran(2, "", said("it can't be made into comments: a reason"))
+    assert server.asked == []
 
 
 def test_a_report_that_is_not_there(poster: Poster) -> None:

@@ -23,6 +23,7 @@ from poolwright.specs.finding import Finding, SpecError, render_text
 from poolwright.specs.place import Place
 
 COMMAND: Final = "poolwright comment"
+_MAX_PAGES: Final = 50  # each tells everybody who watches the conversation
 
 
 def run_comment(options: CommentOptions) -> int:
@@ -104,9 +105,10 @@ def _post_one(options: CommentOptions, target: Target, api: Api, merge: OpenMerg
     if isinstance(found, NoReport):
         note(f"nothing is posted to {name}: {found.why}")
         return
-    report = _parse(found.data, f"{name}:{source.artifact}", options)
+    file = f"{name}:{source.artifact}"
+    report = _parse(found.data, file, options)
     note_other_commit(report, found.commits, name)
-    _keep(target.open_forum(api, merge.number, options.author), _build(report, options, target), options)
+    _keep(target.open_forum(api, merge.number, options.author), _build(report, file, options, target), options)
 
 
 def _keep(forum: Forum, posting: Posting, options: CommentOptions) -> None:
@@ -118,13 +120,21 @@ def _keep(forum: Forum, posting: Posting, options: CommentOptions) -> None:
 
 def _read_report(options: CommentOptions, target: Target) -> tuple[Report, Posting]:
     report = _parse(_read(options.report, MAX_REPORT_BYTES), options.report, options)
-    return report, _build(report, options, target)
+    return report, _build(report, options.report, options, target)
 
 
-def _build(report: Report, options: CommentOptions, target: Target) -> Posting:
-    from poolwright.comments.pages import build_pages  # here: it loads what renders pages
+def _build(report: Report, name: str, options: CommentOptions, target: Target) -> Posting:
+    """Raises: SpecError of a report that would fill a conversation."""
+    from poolwright.comments.errors import CommentError  # here: it loads what renders pages
+    from poolwright.comments.pages import build_pages
 
-    bodies = build_pages(report, limit=target.max_characters, project=report.project, link=options.link)
+    try:
+        bodies = build_pages(report, limit=target.max_characters, project=report.project, link=options.link)
+    except CommentError as error:
+        raise SpecError([_refuse_report(name, f"it can't be made into comments: {error}")]) from None
+    if len(bodies) > _MAX_PAGES:
+        what = f"it would take {len(bodies):,} comments, and {_MAX_PAGES} is the most"
+        raise SpecError([_refuse_report(name, what)])
     return Posting(project=report.project, bodies=bodies, is_wanted=options.always or not report.is_empty)
 
 
