@@ -55,10 +55,15 @@ IMPURE = frozenset(
         *("asyncio", "builtins", "concurrent", "ctypes", "fcntl", "fileinput", "getpass", "glob", "http", "importlib"),
         *("inspect", "locale", "logging", "mmap", "multiprocessing", "os", "pathlib", "pkgutil", "platform", "random"),
         *("resource", "secrets", "select", "shutil", "signal", "site", "socket", "sqlite3", "ssl", "subprocess", "sys"),
-        *("tempfile", "threading", "time", "urllib.request", "uuid", "warnings", "zoneinfo"),
+        *("tempfile", "threading", "time", "urllib.request", "urllib3", "uuid", "warnings", "zoneinfo"),
     )
 )
-NETWORK = ("asyncio", "http.", "socket", "ssl", "urllib.request")
+NETWORK = ("asyncio", "http.", "socket", "ssl", "urllib.request", "urllib3")
+# Each room that reaches the network, and who may ask it: without these commands nothing is sent anywhere.
+ASKED_BY = {
+    "registry": {"pipelines/poolwright/cli/pin.py"},
+    "review": {f"pipelines/poolwright/cli/{name}.py" for name in ("comment", "comment_target", "comment_words")},
+}
 IMPURE_CALLS = frozenset(("print", "open", "input", "exec", "eval", "compile", "__import__", "globals"))
 IMPURE_METHODS = frozenset(("now", "today", "utcnow", "read_text", "read_bytes", "write_text", "write_bytes"))
 
@@ -109,13 +114,31 @@ def test_arrows_point_one_way() -> None:
         done.add(room)
 
 
-def test_one_room_reaches_the_network_and_pin_alone_asks_it() -> None:
+def test_two_rooms_reach_the_network_and_one_command_asks_each() -> None:
     reaches = {name for name in FILES if any(module.startswith(NETWORK) for _, module in _imports(FILES[name]))}
-    asks = {
-        name for name in FILES if any(module.startswith("poolwright.registry") for _, module in _imports(FILES[name]))
+    assert {_room(name) for name in reaches} == set(ASKED_BY)
+    for room, askers in ASKED_BY.items():
+        asks = {
+            name
+            for name in FILES
+            if any(module.startswith(f"poolwright.{room}") for _, module in _imports(FILES[name]))
+        }
+        assert {name for name in asks if _room(name) != room} == askers
+
+
+def test_the_commands_that_ask_are_loaded_by_nothing_else() -> None:
+    """But for the command line, when they are called."""
+    asking = {
+        name.removeprefix("pipelines/").removesuffix(".py").replace("/", ".")
+        for name in set().union(*ASKED_BY.values())
     }
-    assert {_room(name) for name in reaches} == {"registry"}
-    assert {name for name in asks if _room(name) != "registry"} == {"pipelines/poolwright/cli/pin.py"}
+    loads = {
+        name
+        for name in FILES
+        if any(module.startswith(tuple(asking)) for _, module in _imports(FILES[name]))
+        and name.removeprefix("pipelines/").removesuffix(".py").replace("/", ".") not in asking
+    }
+    assert loads == {"pipelines/poolwright/cli/commands.py"}
 
 
 def test_the_package_is_a_namespace() -> None:

@@ -36,7 +36,8 @@ def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> N
     assert program == "poolwright"
     assert arguments[0] == command
     copy_fleet(tmp_path / "examples")
-    shutil.copy(ROOT / "examples" / "pending-pod.yaml", tmp_path / "examples")
+    for name in ("pending-pod.yaml", "report.json"):
+        shutil.copy(ROOT / "examples" / name, tmp_path / "examples")
     ended = start(*arguments, folder=tmp_path)
     # The pod of `allocate` stays Pending, and the example says why.
     assert (ended.code, ended.stderr) == (1 if command == "allocate" else 0, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from email.message import Message
 from email.utils import formatdate
@@ -12,8 +11,8 @@ from pathlib import Path
 import pytest
 from asked import QUICK, chart, said
 
+from loopback_certificate import make_certificate
 from loopback_server import reply, run_server
-from needs import needs
 from poolwright.registry.refusal import RefusalError
 from poolwright.registry.token import get_with_token
 from poolwright.registry.transport import Transport, check_url, is_loopback, read_retry_after
@@ -86,14 +85,6 @@ def test_retry_after_as_a_time() -> None:
     past["Retry-After"] = formatdate(time.time() - 60, usegmt=True)
     assert 50 < read_retry_after(headers) <= 60
     assert read_retry_after(past) == read_retry_after(Message()) == 0
-
-
-def make_certificate(folder: Path, names: str) -> Path:
-    command = (needs("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a")
-    command += ("-addext", f"subjectAltName={names}", "-keyout", "key.pem", "-out", "cert.pem")
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    (folder / "both.pem").write_text((folder / "key.pem").read_text() + (folder / "cert.pem").read_text())
-    return folder / "both.pem"
 
 
 def test_a_certificate_must_be_trusted_and_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

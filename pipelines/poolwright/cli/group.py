@@ -12,7 +12,7 @@ _GROUPS = {
     "Write": ("init", "check", "schema", "explain"),
     "Render": ("render", "generate"),
     "Fit": ("allocate", "plan", "price"),
-    "Review": ("diff",),
+    "Review": ("diff", "comment"),
     "Release": ("pin",),
     "Other": ("facts", "version"),
 }

@@ -60,3 +60,54 @@ def diff(fail_on: str, as_of: Any, cluster: str | None, **options: Any) -> int:
     if cluster is not None and not options["live"]:
         raise click.UsageError("--cluster goes with --live")
     return run_diff(DiffOptions(fail_on=words, as_of=as_of.date() if as_of else None, cluster=cluster, **options))
+
+
+@cli.command(cls=Command, example="poolwright comment --report examples/report.json --dry-run")
+@click.option("--report", metavar="FILE", help="What `poolwright diff --format json` printed, or - for standard input.")
+@click.option("--github", metavar="OWNER/REPO", help="The repository; default: GITHUB_REPOSITORY.")
+@click.option("--pull", type=click.IntRange(1), metavar="N", help="The pull request; default: that of GITHUB_REF.")
+@click.option(
+    "--workflow-run",
+    metavar="EVENT.JSON",
+    help="Instead of --pull: the event of a job `on: workflow_run`. The pull request is the open one with the run's "
+    "branch and commit; if that isn't exactly one, nothing is posted.",
+)
+@click.option("--gitlab", metavar="PROJECT", help="The project, by number or path; default: CI_PROJECT_ID.")
+@click.option(
+    "--merge-request", type=click.IntRange(1), metavar="N", help="The merge request; default: CI_MERGE_REQUEST_IID."
+)
+@click.option(
+    "--gitlab-all",
+    is_flag=True,
+    help="Instead of --report: every open merge request of the project, each with the report that its own pipeline "
+    "made of its head. For a scheduled pipeline on the protected default branch.",
+)
+@click.option("--job", metavar="NAME", help="With --gitlab-all: the job that makes it; default: poolwright-report.")
+@click.option(
+    "--artifact", metavar="PATH", help="With --gitlab-all: the file in its artifacts; default: poolwright-report.json."
+)
+@click.option("--link", metavar="URL", help="An address, https, under which the whole report is.")
+@click.option("--name", metavar="PROJECT", help="Refuse a report of another project.")
+@click.option(
+    "--author",
+    metavar="LOGIN",
+    help="Who writes with this token, where it can't say so itself; default: github-actions[bot].",
+)
+@click.option("--always", is_flag=True, help="Post a comment even if nothing changes and none is there.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Change nothing, and print the requests that would; without a token or number, the sizes of the pages.",
+)
+@click.option("--bodies", is_flag=True, help="With --dry-run: also the pages themselves.")
+def comment(**options: Any) -> int:
+    """Keep one comment of ours on a pull request or merge request up to date, or as many as its pages need.
+
+    The token comes from the environment: GH_TOKEN or GITHUB_TOKEN; POOLWRIGHT_GITLAB_TOKEN or GITLAB_TOKEN.
+    GITHUB_API_URL and CI_API_V4_URL name servers of one's own; HTTPS_PROXY is heeded. Comments of others are never
+    touched, and while the report is the same nothing is sent.
+    """
+    from poolwright.cli.comment import run_comment
+    from poolwright.cli.comment_target import build_options
+
+    return run_comment(build_options(options))

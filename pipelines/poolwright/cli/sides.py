@@ -102,7 +102,7 @@ class SideReader:
         return ReadSide(side=side, given=given)
 
     def judge(self, before: ReadSide, after: ReadSide) -> tuple[Side, Side, tuple[str, ...]]:
-        """Both with those of their clusters that differ, or that were captured as they run, and the names of the others.
+        """Both with those of their clusters that differ, or were captured as they run, and the names of the others.
 
         Raises: SpecError with every object that an API server refuses; SnapshotError.
         """

@@ -576,6 +576,52 @@ CODES: Final[dict[str, str]] = {
     "request-layout": (
         "A request is laid out as in resource.k8s.io/v1beta1 and says another version; what is left asks for no class."
     ),
+    "review-author": (
+        "`poolwright comment`: who writes with the token isn't who comments are looked for by, so the next run "
+        "wouldn't find its own comment. A GitHub App's token doesn't say whose it is: --author does."
+    ),
+    "review-denied": (
+        "`poolwright comment`: GitHub or GitLab doesn't know the token, or doesn't let it read or write comments there."
+    ),
+    "review-event": (
+        "`poolwright comment --workflow-run`: the file isn't the event of a job `on: workflow_run`, or is of another "
+        "repository. GitHub writes it and puts its path into GITHUB_EVENT_PATH."
+    ),
+    "review-locked": (
+        "`poolwright comment`: the conversation is locked, or its project archived, and takes no comments."
+    ),
+    "review-missing": (
+        "`poolwright comment`: the server shows the token no such repository, pull request or merge request. One that "
+        "is private and one that isn't there look the same."
+    ),
+    "review-moved": (
+        "`poolwright comment`: the server sends on to another address, as for a repository that was renamed. The token "
+        "would go along, so redirects aren't followed."
+    ),
+    "review-nonsense": (
+        "`poolwright comment`: an answer that isn't what the API of GitHub or GitLab gives, or is too large. Often a "
+        "proxy or a page to sign in stands between."
+    ),
+    "review-refused": (
+        "`poolwright comment`: the server doesn't take the text of a comment, most likely as it allows shorter ones."
+    ),
+    "review-report": (
+        "`poolwright comment`: the report can't be read, isn't what `poolwright diff --format json` prints, or is of "
+        "another project than --name says. Whoever opens a pull request can have made it."
+    ),
+    "review-setup": (
+        "`poolwright comment`: an option or variable doesn't name a repository, project, artifact, address or proxy "
+        "that can be meant, or nothing says where the comment belongs."
+    ),
+    "review-silent": (
+        "`poolwright comment`: the server can't be reached or isn't trusted by its certificate, doesn't answer in "
+        "time, has errors of its own, asks for more patience than there is, or somebody else changes the same "
+        "comments. The next run goes on from what is there."
+    ),
+    "review-token": (
+        "`poolwright comment`: there is no token, or it isn't one. It comes from the environment alone, so that it is "
+        "in no list of processes."
+    ),
     "route-gateway": (
         "A placement has hostnames on a cluster without a gateway. A route is attached to a Gateway, which the Project "
         "names for each cluster; without one the names would lead nowhere."
