@@ -42,6 +42,7 @@ NO_CREDENTIALS = (
     *("PUBLIC_KEY", "PUBLIC_KEY_PATH", "TOKEN_FILE", "secretName", "secretKeyRef", "AWS_ACCESS_KEY_ID", "tokenizer"),
     *("max-num-batched-tokens", "max_token", "TOKENIZERS_PARALLELISM", "topologyKey", "PASSWORD_FILE", "eos_token", ""),
     *("key", "keyfile", "monkey", "token-budget", "tls-key-file", "serviceAccountName", "PWD", "PATH"),
+    *("interTokenLatency", "timeToFirstToken"),
 )
 VARIABLES = ("OPENAI_KEY", "KEY", "DB_PASS", "MYSQL_PWD", "REDISCLI_AUTH")
 
