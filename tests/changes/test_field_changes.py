@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -372,3 +374,14 @@ def test_every_path_is_on_one_side_and_no_path_is_told_twice(pair: tuple[Any, An
     changes = list_field_changes(*pair)
     assert [one.path for one in changes if not any(exists(side, one.path) for side in pair)] == []
     assert len({one.path for one in changes}) == len(changes)
+
+
+def test_deepdiff_is_imported_when_something_differs_and_not_before() -> None:
+    """Its import takes longer than the rest of a comparison."""
+    code = (
+        "import sys; from poolwright.changes.fields import list_field_changes as f; import poolwright.changes.hazards\n"
+        "before = 'deepdiff' in sys.modules; f({'a': [1]}, {'a': [1]}); equal = 'deepdiff' in sys.modules\n"
+        "f({'a': 1}, {'a': 2}); print(before, equal, 'deepdiff' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False False True\n"

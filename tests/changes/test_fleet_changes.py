@@ -11,6 +11,7 @@ from poolwright.changes.hazards import list_hazards
 from poolwright.changes.objects import list_object_changes
 from poolwright.changes.pairs import Pair, UnitObject, pair_objects
 from poolwright.changes.restarts import list_restarts
+from poolwright.changes.secrets import conceal, reveal
 from poolwright.objects.unit import build_objects
 from poolwright.specs.finding import Finding
 from poolwright.specs.place import Place
@@ -119,3 +120,7 @@ def test_a_template_that_is_kept_back_while_its_workload_follows() -> None:
             "objects",
         )
     ]
+
+
+def test_nothing_of_the_example_is_taken_for_a_secret() -> None:
+    assert [one.identity for one in base() if reveal(conceal(one.value)) != one.value] == []

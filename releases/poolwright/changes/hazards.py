@@ -9,10 +9,10 @@ from poolwright.changes.immutable import check_immutable
 from poolwright.changes.left_behind import PlaceOf, check_dangling, check_removed, list_removed
 from poolwright.changes.ownership import check_owner
 from poolwright.changes.pairs import Pair, UnitObject
-from poolwright.changes.references import NAMESPACE
+from poolwright.changes.references import NAMESPACE, may_hold_pods
 from poolwright.changes.secrets import WORD_LISTS, find_credentials
 from poolwright.rules.placed import place_object
-from poolwright.rules.pod import Container, find_pods
+from poolwright.rules.pod import Container, Pod, find_pods
 from poolwright.specs.finding import Finding, sort_findings
 from poolwright.specs.place import Place
 
@@ -79,7 +79,7 @@ def _check_budget(obj: UnitObject, left: Sequence[UnitObject], place_of: PlaceOf
 
 def _check_credentials(obj: UnitObject, place: Place) -> Iterator[Finding]:
     """A warning for each container of a new or changed object that has a credential among its arguments."""
-    for pod in find_pods(place_object(obj.value, "")):
+    for pod in _find_pods(obj):
         for container in pod.containers:
             if words := _find_words(container):
                 yield Finding(
@@ -94,6 +94,10 @@ def _check_credentials(obj: UnitObject, place: Place) -> Iterator[Finding]:
                     fix="keep it in a Secret, take a variable from there with valueFrom.secretKeyRef, and write "
                     "$(VARIABLE) among the arguments; then change the credential, for Git keeps the old one",
                 )
+
+
+def _find_pods(obj: UnitObject) -> tuple[Pod, ...]:
+    return find_pods(place_object(obj.value, "")) if may_hold_pods(obj.identity) else ()
 
 
 def _find_words(container: Container) -> list[str]:
@@ -113,7 +117,7 @@ def _labels_of(obj: UnitObject) -> Mapping[str, Any] | None:
 
 
 def _list_pod_labels(obj: UnitObject) -> Iterator[Mapping[str, Any]]:
-    for pod in find_pods(place_object(obj.value, "")):
+    for pod in _find_pods(obj):
         template: Any = obj.value
         for step in pod.spec.path[:-1]:
             template = template[step]

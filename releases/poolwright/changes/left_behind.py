@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from poolwright.changes.pairs import Identity, Pair, UnitObject
-from poolwright.changes.references import CLASS, NAMESPACE, Reference, list_references
+from poolwright.changes.references import CLASS, NAMESPACE, Reference, list_references, may_hold_pods
 from poolwright.rules.claim import CLAIM, TEMPLATE
 from poolwright.rules.object_set import build_set, is_same_namespace
 from poolwright.rules.placed import PlacedObject
@@ -69,11 +69,19 @@ def check_dangling(pairs: Sequence[Pair], place_of: PlaceOf) -> Iterator[Finding
 
     A name that led somewhere on the base is told by `check_removed`.
     """
-    touched = [(pair.before, pair.after) for pair in pairs if pair.after and not pair.is_equal]
-    known = [side for pair in pairs for side in (pair.after, pair.before) if side and _is_claimed(side.identity)]
-    before = {_sign(one): one for one in _judge([old for old, _ in touched if old], known)}
+    touched = [
+        (pair.before, pair.after)
+        for pair in pairs
+        if pair.after and not pair.is_equal and (may_hold_pods(pair.after.identity) or _is_claimed(pair.after.identity))
+    ]
+    known = [pair.after for pair in pairs if pair.after and _is_claimed(pair.after.identity)]
+    known += [obj for obj in list_removed(pairs) if _is_claimed(obj.identity)]
+    found = list(_judge([new for _, new in touched], known)) if touched else []
+    if not found:
+        return
+    before = {_sign(one) for one in _judge([old for old, _ in touched if old], known)}
     units = {str(new.identity): new for _, new in touched}
-    for finding in _judge([new for _, new in touched], known):
+    for finding in found:
         if _sign(finding) not in before:
             yield replace(finding, place=_place(units[finding.place.file], place_of))
 

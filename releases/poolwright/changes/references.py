@@ -31,6 +31,11 @@ class Reference(NamedTuple):
     name: str
 
 
+def may_hold_pods(identity: Identity) -> bool:
+    """Whether it is worth looking for pods in an object of the kind."""
+    return identity.kind not in _NO_PODS
+
+
 def list_references(obj: UnitObject) -> frozenset[Reference]:
     """Everything that must be there for an object, and for the pods it makes: what is optional is left out."""
     identity = obj.identity
@@ -44,7 +49,7 @@ def _list(obj: UnitObject, identity: Identity) -> Iterator[Reference]:
         claim = parse_claim(place_object(obj.value, ""))
         ways = [way for request in claim.requests for way in request.alternatives] if claim else []
         yield from (Reference(CLASS, "", way.class_name) for way in ways)
-    if identity.kind not in _NO_PODS:
+    if may_hold_pods(identity):
         for pod in find_pods(place_object(obj.value, "")):
             yield from _list_of_pod(pod, identity.namespace)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 HIDDEN: Final = "(hidden)"
+_SHORT: Final = 200  # characters: what is remembered stays small
 
 # The last parts of words that name a credential: PGPASSWORD, clientSecret, authtoken. Of several tokens engines count.
 _ENDINGS: Final = (
@@ -51,7 +52,7 @@ _OTHERS: Final = frozenset(
     (
         *("batched", "bos", "cache", "eos", "image", "index", "label", "mask", "max", "min", "node", "num", "pad"),
         *("partition", "per", "primary", "public", "routing", "row", "sort", "special", "stop", "taint", "topology"),
-        *("unk",),
+        *("completion", "context", "first", "input", "inter", "latency", "next", "output", "prompt", "unk"),
     )
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -115,6 +116,15 @@ def mask_text(text: str) -> str:
     Passwords in URLs, bearer and basic credentials, tokens and private keys of well-known shapes, and what stands
     after a name that says credential: in assignments, YAML, JSON, flags and lists of variables.
     """
+    return _mask_short(text) if len(text) <= _SHORT else _mask(text)
+
+
+@lru_cache(maxsize=8192)  # most texts of a fleet stand in many of its objects, and on both sides
+def _mask_short(text: str) -> str:
+    return _mask(text)
+
+
+def _mask(text: str) -> str:
     text = _SHAPES.sub(HIDDEN, text)
     if "@" in text:
         text = _IN_URL.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}@", text)
