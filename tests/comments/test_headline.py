@@ -47,10 +47,10 @@ HEADLINES = {
     ),
     "rollouts": (TIGHTENED, "the rollout of 1 workload may not complete on east"),
     "taints": (without(TIGHTENED, *RISKS[:1]), "new taints evict pods of 2 workloads on east"),
-    "prices": (without(TIGHTENED, *RISKS[:2]), "1 placement priced as too large for the devices on east"),
+    "prices": (without(TIGHTENED, *RISKS[:2]), "1 placement no longer admitted by the price on east"),
     "moves": (
         without(TIGHTENED, *RISKS[:3]),
-        "1 workload may get other hardware, though no manifest of theirs differs on east",
+        "1 workload may get other hardware under the same manifests on east",
     ),
     "warnings": (build_report(findings=FAMILY_REMOVED.findings[1:]), "1 warning, and no verdict gets worse"),
     "restarts": (

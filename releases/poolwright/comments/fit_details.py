@@ -22,7 +22,7 @@ from poolwright.comments.document import (
     join_spans,
     list_names,
 )
-from poolwright.comments.wording import COUNTS, SCENARIOS, count, moves_to
+from poolwright.comments.wording import COUNTS, count, moves_to
 
 
 def detail_fit(report: Report) -> Iterator[Details]:
@@ -81,8 +81,13 @@ def _commits(report: Report) -> Iterator[Details]:
     unsafe = sum(not one.is_safe for one in report.commits)
     items = tuple(
         (
-            *(Name(one.commit), Words(" "), Prose(one.subject), Words(": ")),
-            Strong("safe" if one.is_safe else "unsafe"),
+            *(
+                Strong("safe" if one.is_safe else "unsafe"),
+                Words(" "),
+                Name(one.commit),
+                Words(" "),
+                Prose(one.subject),
+            ),
             *_lines(one.problems),
         )
         for one in report.commits
@@ -110,7 +115,7 @@ def _kept_row(one: WorkloadChange) -> tuple[Spans, ...]:
 
 
 def _row(one: WorkloadChange) -> tuple[Spans, ...]:
-    captured = (Words(f" {SCENARIOS['live']}"),) if one.scenario == "live" else ()
+    captured = (Words(" (as captured)"),) if one.scenario == "live" else ()
     before, after = (_answer(one.before, "not there"), _answer(one.after, "gone"))
     return ((Name(one.cluster),), (Name(one.name), *captured), before, after)
 
@@ -120,7 +125,7 @@ def _answer(answer: Answer | None, none: str) -> Spans:
 
 
 def _why(one: WorkloadChange) -> Spans:
-    captured = f" {SCENARIOS['live']}" if one.scenario == "live" else ""
+    captured = ", as captured" if one.scenario == "live" else ""
     return (Name(one.name), Words(" on "), Name(one.cluster), Words(captured), *_lines(one.reasons))
 
 

@@ -98,11 +98,11 @@ def _say_at_risk(report: Report) -> Iterator[Spans]:
     dearer = [one for one in report.prices if one.is_worse]
     if dearer:
         noun = count(len({(one.cluster, one.unit) for one in dearer}), "placement")
-        yield (Words(f"{noun} priced as too large for the devices"), *on_clusters(one.cluster for one in dearer))
+        yield (Words(f"{noun} no longer admitted by the price"), *on_clusters(one.cluster for one in dearer))
     if report.moves:
         noun = count(len({(one.cluster, one.workload) for one in report.moves}), "workload")
         where = on_clusters(one.cluster for one in report.moves)
-        yield (Words(f"{noun} may get other hardware, though no manifest of theirs differs"), *where)
+        yield (Words(f"{noun} may get other hardware under the same manifests"), *where)
 
 
 def _say_worth_knowing(report: Report) -> Iterator[Spans]:

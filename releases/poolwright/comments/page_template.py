@@ -25,7 +25,7 @@ h2 { font-size: 1.2rem; margin: 2.2rem 0 .8rem; padding-bottom: .3rem; border-bo
 code { font: .86em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   background: var(--tint); border: 1px solid var(--line); border-radius: .3em; padding: .05em .3em;
   overflow-wrap: anywhere; white-space: pre-wrap;
-  unicode-bidi: isolate; direction: ltr; }
+  unicode-bidi: isolate; direction: ltr; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 bdi { unicode-bidi: isolate; }
 ul { padding-left: 1.3rem; }
 li { margin: .35rem 0; }

@@ -150,7 +150,7 @@ def _risks(report: Report) -> Iterator[Spans]:
     if report.moves:
         lead = f"{count(len(report.moves), 'workload')} may silently get other hardware"
         yield (
-            *(Strong(lead), Words(" (no manifest of theirs differs) ")),
+            *(Strong(lead), Words(" (under the same manifests) ")),
             *by_cluster((one.cluster, one.workload) for one in report.moves),
         )
     if report.envelopes:
