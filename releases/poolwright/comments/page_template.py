@@ -49,7 +49,9 @@ pre span { display: block; padding: 0 .8rem; min-width: max-content; unicode-bid
     --minus: #fff; --plus: #fff; --place: #fff; }
   main { max-width: none; padding: 0; }
   details::details-content { content-visibility: visible; block-size: auto; }
-  summary { list-style: none; }
+  summary { list-style: none; break-after: avoid; }
+  .wide { overflow: visible; }
+  td code { overflow-wrap: anywhere; }
   pre span { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 0; }
   tr, pre span { break-inside: avoid; }
 }

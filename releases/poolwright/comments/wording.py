@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from poolwright.changes.report import ReportScenario, WorkloadChange
-from poolwright.comments.document import Name, Span, Spans, Words, list_names
+from poolwright.comments.document import Break, Name, Span, Spans, Words, list_names
 from poolwright.plan.verdict import Word
 
 MEANINGS: Final[dict[Word, str]] = {
@@ -32,13 +32,13 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def by_cluster(pairs: Iterable[tuple[str, str]]) -> Spans:
-    """Names behind the cluster that each belongs to; clusters and names sorted, each once."""
+    """Names behind the cluster that each belongs to; clusters and names sorted, each once; of several, a line each."""
     clusters: dict[str, set[str]] = {}
     for cluster, name in pairs:
         clusters.setdefault(cluster, set()).add(name)
     spans: list[Span] = []
-    for number, cluster in enumerate(sorted(clusters)):
-        spans.append(Words("; on " if number else "on "))
+    for cluster in sorted(clusters):
+        spans.append(Break() if len(clusters) > 1 else Words("on "))
         spans.extend((Name(cluster), Words(": "), *list_names(tuple(sorted(clusters[cluster])))))
     return tuple(spans)
 
