@@ -70,6 +70,10 @@ ESCAPES = {
     "c1-control-sequence-introducer": ("\x9b2J", r"\x9b2J"),
     "bidirectional-override-and-isolate": ("\u202e\u2066", r"\u202e\u2066"),
     "invisible-characters": ("\u200b\xad\ufeff\U000e0041", r"\u200b\xad\ufeff\U000e0041"),
+    "variation-selectors-and-fillers": (
+        "a\ufe0fb\U000e0101\u3164\u2800\u034f",
+        r"a\ufe0fb\U000e0101\u3164\u2800\u034f",
+    ),
     "a-surrogate-can-be-encoded-afterwards": ("caf\udce9", r"caf\udce9"),
     # Not told apart from the control character itself: what counts is that it is harmless.
     "a-backslash-is-itself": (r"\x1b", r"\x1b"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +10,12 @@ from typing import Literal
 from poolwright.specs.place import Place
 
 Severity = Literal["error", "warning", "note"]
+
+# Printable by their category, and nothing is seen of them: fillers, variation selectors, joiners that are marks.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +77,12 @@ def render_details(finding: Finding) -> tuple[str, ...]:
 
 
 def escape_controls(text: str) -> str:
-    """Text with each control or line-separating character as a backslash escape, so that it stays on its line."""
-    if text.isprintable():
+    """Text with each control, line-separating or invisible character as a backslash escape.
+
+    So it stays on its line and in its order, and nothing in it is hidden.
+    """
+    if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() and not _BLANK.match(c) else c.encode("unicode_escape").decode("ascii") for c in text
+    )

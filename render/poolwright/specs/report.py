@@ -14,6 +14,7 @@ from typing import Literal, assert_never
 from urllib.parse import quote
 
 from poolwright.specs.finding import Finding, Severity, escape_controls, render_details, render_text, sort_findings
+from poolwright.specs.markup import MARKUP, escape_markup
 from poolwright.specs.place import Place
 from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_count, build_object, build_text
 
@@ -22,9 +23,6 @@ ReportFormat = Literal["text", "json", "markdown", "github", "sarif"]
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 _GITHUB_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 _SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-
-# What Markdown, HTML or GitHub (`:emoji:`, `#1`, `$math$`) could read something into, which is all of ASCII but this.
-_MARKUP = {c: f"&#{c};" for c in range(0x21, 0x7F) if not chr(c).isalnum() and chr(c) not in ",-./"}
 
 
 def render_findings(
@@ -157,20 +155,15 @@ def _render_markdown(findings: Sequence[Finding]) -> str:
 
 
 def _render_block(finding: Finding) -> str:
-    # HTML up to the next blank line is no Markdown. And only `code` and `pre` stop GitHub from turning an @name, a #1
-    # or a web address into a link: it looks for those after it has read backslashes and character references.
+    # HTML up to the next blank line is no Markdown.
     details = "\n".join((*render_details(finding), f"code {escape_controls(finding.code)}"))
     return (
         "\n<details>\n"
-        f"<summary><b>{finding.severity}</b> <code>{_escape_html(str(finding.place))}</code> "
-        f"<code>{_escape_html(finding.what)}</code></summary>\n"
-        f"<pre>{details.translate(_MARKUP)}</pre>\n"
+        f"<summary><b>{finding.severity}</b> <code>{escape_markup(str(finding.place))}</code> "
+        f"<code>{escape_markup(finding.what)}</code></summary>\n"
+        f"<pre>{details.translate(MARKUP)}</pre>\n"
         "</details>\n"
     )
-
-
-def _escape_html(text: str) -> str:
-    return escape_controls(text).translate(_MARKUP)
 
 
 def _render_command(finding: Finding) -> str:
