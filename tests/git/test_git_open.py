@@ -80,7 +80,7 @@ def alternates(folder: Path) -> Path:
 
 def no_longer_there(folder: Path) -> Path:
     """core.worktree of a repository that was moved, or is seen from within a container."""
-    git(make(folder), "config", "core.worktree", "/nonexistent")
+    git(make(folder), "config", "core.worktree", "../../nonexistent")
     return folder
 
 

@@ -119,5 +119,4 @@ def refuse_damaged(running: Running, name: str) -> Exception:
     lacking = _NOT_FETCHED.search(stderr)
     if lacking is not None:
         return refuse_object(f"object {lacking[1].decode()} isn't in this partial clone")
-    reason = shorten_words(stderr)
-    return refuse_object(f"git can't read {name}" + (f": {reason}" if reason else ""))
+    return refuse_object(f"git can't read {name}: {shorten_words(stderr)}")

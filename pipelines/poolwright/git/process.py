@@ -45,6 +45,7 @@ _OPTIONS: Final = (
     *("-c", "core.commitGraph=false"),  # it could tell other parents than the commits do
     *("-c", "core.multiPackIndex=false"),
     *("-c", "core.warnAmbiguousRefs=true"),  # `resolve` reads the warning
+    *("-c", "advice.graftFileDeprecated=false"),  # /dev/null is one
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.alternateRefsCommand=/dev/null"),
@@ -106,8 +107,8 @@ def start_git(store: Store, *arguments: str, stdin: int | BinaryIO | None = None
         with selectors.DefaultSelector() as selector:
             yield Running(process, selector, store.limits, arguments[0])
     finally:
-        if process.poll() is None:  # not reaped, so the group is still its own
-            with contextlib.suppress(ProcessLookupError):
+        if process.returncode is None:  # not reaped, so the group is still its own, with what it may have left behind
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):

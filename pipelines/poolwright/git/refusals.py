@@ -75,11 +75,11 @@ def shorten(text: str) -> str:
 
 
 def shorten_words(stderr: bytes) -> str:
-    """The line of git's stderr that says why it stopped; empty: it said nothing."""
+    """The line of git's stderr that says why it stopped."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     at = next((at for at, line in enumerate(lines) if line.startswith(("fatal: ", "error: "))), 0)
     words = " ".join(lines[at : at + 2] if lines and lines[at].endswith(":") else lines[at : at + 1])
-    return shorten(words.removeprefix("fatal: ").removeprefix("error: "))
+    return shorten(words.removeprefix("fatal: ").removeprefix("error: ")) or "it doesn't say why"
 
 
 def _refuse(code: str, file: str, what: str, why: str, fix: str) -> SpecError:
