@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from poolwright.changes.report import (
+    KIND,
     Answer,
     ClassChange,
     CommitAnswer,
@@ -30,6 +31,7 @@ from poolwright.changes.report import (
     WorkloadChange,
 )
 from poolwright.plan.verdict import Word
+from poolwright.specs.model import API_VERSION
 
 BASE = Revision(name="main", commit="4a7291f0c1d2e3f405162738495a6b7c8d9e0f12")
 HEAD = Revision(name="retire-h100", commit="d0d9eee5b4a39281706f5e4d3c2b1a0918273645")
@@ -47,7 +49,7 @@ def build_report(**parts: Any) -> Report:
     names = [field.name for field in msgspec.structs.fields(Report) if field.required]
     nothing: dict[str, Any] = dict.fromkeys(names, ())
     nothing |= {"tool": "0.1.0", "project": "example", "as_of": "2026-11-30", "base": BASE, "head": HEAD}
-    nothing |= {"clusters": ("east", "west"), "assumptions": ASSUMPTIONS}
+    nothing |= {"api_version": API_VERSION, "kind": KIND, "clusters": ("east", "west"), "assumptions": ASSUMPTIONS}
     nothing["inventories"] = (
         Inventory(cluster="east", before=EAST, after=EAST),
         Inventory(cluster="west", before=WEST, after=WEST),

@@ -8,8 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from poolwright.changes.report import FindingRow, Report, Revision, render_report
+from poolwright.changes.report import KIND, FindingRow, Report, Revision, render_report
 from poolwright.comments.marker import Marker, render_marker
+from poolwright.specs.model import API_VERSION
 
 HEAD = "a" * 40
 BASE = "b" * 40
@@ -31,12 +32,15 @@ def build_report(*texts: str, project: str = "fleet", head: str | None = HEAD, c
     """A report that becomes a page for each text."""
     empty: tuple[()] = ()
     return Report(
+        api_version=API_VERSION,
+        kind=KIND,
         tool="0.1.0",
         project=project,
         as_of="2026-11-30",
         base=Revision(name="main", commit=BASE),
         head=Revision(name="change", commit=head),
         clusters=("east",),
+        untouched=empty,
         inventories=empty,
         findings=(SAID,) if changes else empty,
         workloads=empty,

@@ -10,6 +10,7 @@ from typing import Literal
 from poolwright.changes.build_report import build_report
 from poolwright.changes.commits import add_commits, list_problems
 from poolwright.changes.fail_on import DEFAULT, is_failing
+from poolwright.changes.finding_rows import parse_rows
 from poolwright.changes.report import CommitAnswer, Report, render_report
 from poolwright.changes.report_text import render_report_text
 from poolwright.changes.side import Side
@@ -22,6 +23,7 @@ from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
 from poolwright.git.commit import Commit
 from poolwright.specs.finding import SpecError, escape_controls
+from poolwright.specs.report import render_findings
 
 Format = Literal["text", "markdown", "json", "html", "github", "sarif"]
 
@@ -114,8 +116,19 @@ def _build_nothing(end: End, like: ReadSide) -> ReadSide:
 
 
 def _print(report: Report, form: Format) -> None:
-    if form == "json":
-        say(render_report(report).decode())
-        return
-    for line in render_report_text(report):
-        tell(line)
+    match form:
+        case "text":
+            for line in render_report_text(report):
+                tell(line)
+        case "json":
+            say(render_report(report).decode())
+        case "markdown":
+            from poolwright.comments.markdown import render_markdown  # here: most runs don't need its room
+
+            say(render_markdown(report))
+        case "html":
+            from poolwright.comments.html import render_html
+
+            say(render_html(report))
+        case _:
+            say(render_findings(parse_rows(report.findings), form, tool_version=package_version()))

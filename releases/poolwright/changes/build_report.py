@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
 from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
+from poolwright.changes.finding_rows import build_rows
 from poolwright.changes.hardware import check_classes, check_moves, list_class_changes, list_moves
 from poolwright.changes.hazards import list_hazards
 from poolwright.changes.object_places import ObjectPlaces
@@ -18,7 +19,6 @@ from poolwright.changes.prices import check_prices, list_price_changes
 from poolwright.changes.report import (
     KIND,
     ClassChange,
-    FindingRow,
     Inventory,
     Move,
     ObjectChange,
@@ -44,9 +44,8 @@ from poolwright.changes.verdicts import (
 )
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.promises.check import check_promises
-from poolwright.specs.finding import Finding, Severity, sort_findings
+from poolwright.specs.finding import Finding
 from poolwright.specs.model import API_VERSION
-from poolwright.specs.report import build_finding_rows
 
 _DECIDING: Final = frozenset(  # kinds that say which devices a pod gets, or where it runs
     (
@@ -54,7 +53,6 @@ _DECIDING: Final = frozenset(  # kinds that say which devices a pod gets, or whe
         *("ResourceClaim", "ResourceClaimTemplate"),
     )
 )
-_ORDER: Final[Mapping[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +117,6 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
         commits=(),
         assumptions=tuple(_list_assumptions(after)),
     )
-
-
-def build_rows(findings: Iterable[Finding]) -> tuple[FindingRow, ...]:
-    """Findings as rows, each once, the worst first."""
-    return sort_rows([FindingRow(**row) for row in build_finding_rows(sort_findings(findings))])  # type: ignore[arg-type]
-
-
-def sort_rows(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
-    """The worst first; those that are alike stay in their order."""
-    return tuple(sorted(rows, key=lambda one: _ORDER[one.severity]))
 
 
 def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:

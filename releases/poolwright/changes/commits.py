@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from poolwright.changes.build_report import build_rows, sort_rows
+from poolwright.changes.finding_rows import build_rows, sort_rows
 from poolwright.changes.report import CommitAnswer, Report
 from poolwright.changes.verdicts import RULE
 from poolwright.specs.finding import Finding

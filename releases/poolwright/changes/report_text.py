@@ -6,20 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
+from poolwright.changes.finding_rows import parse_rows
 from poolwright.changes.hardware import say_hardware, say_names
 from poolwright.changes.report import (
     Answer,
     ClassChange,
     FieldChange,
-    FindingRow,
     ObjectChange,
     Report,
     Revision,
     ValueChange,
 )
 from poolwright.plan.report.words import count_of
-from poolwright.specs.finding import Finding, Severity, render_text
-from poolwright.specs.place import Place
+from poolwright.specs.finding import Severity, render_text
 
 _MAX_FIELDS = 12  # of an object; the JSON has them all
 
@@ -73,7 +72,8 @@ def render_report_text(report: Report) -> Iterator[str]:
     yield from _section("objects", _list_objects(report.objects))
     if report.findings:
         yield "findings:"
-        yield from _render_findings(report.findings)
+        for finding in parse_rows(report.findings):
+            yield from render_text([finding]).splitlines()
     yield _count(report)
 
 
@@ -102,20 +102,6 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
     if listed:
         yield f"{title}:"
         yield from (f"  {line}" for line in listed)
-
-
-def _render_findings(rows: Sequence[FindingRow]) -> Iterator[str]:
-    for row in rows:
-        finding = Finding(
-            code=row.code,
-            severity=row.severity,
-            place=Place(row.file, row.line, row.column, row.field),
-            what=row.what,
-            why=row.why,
-            rule=row.rule,
-            fix=row.fix,
-        )
-        yield from render_text([finding]).splitlines()
 
 
 def _list_workloads(report: Report) -> Iterator[str]:

@@ -36,12 +36,14 @@ def build_content(report: Report) -> Content:
 
 def _build_basis(report: Report) -> Iterator[Block]:
     clusters = list_names(report.clusters) if report.clusters else (Words("none"),)
+    untouched = ((Words("Untouched, and not judged: "), *list_names(report.untouched)),) if report.untouched else ()
     yield Items(
         (
             (Words("Base: "), *_side(report.base)),
             (Words("Head: "), *_side(report.head)),
             (Words("Judged as of "), Name(report.as_of), Words(" by Poolwright "), Name(report.tool)),
             (Words("Clusters: "), *clusters),
+            *untouched,
         )
     )
     if report.inventories:

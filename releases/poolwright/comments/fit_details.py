@@ -230,8 +230,8 @@ def _prices(report: Report) -> Iterator[Details]:
         rows = tuple(
             (
                 *((Name(one.cluster),), (Name(one.unit),), (Name(one.class_name),)),
-                (Words("not priced"),) if one.before is None else (Prose(one.before),),
-                (Words("not priced"),) if one.after is None else (Prose(one.after),),
+                (Prose(one.before),),
+                (Prose(one.after),),
             )
             for one in report.prices
         )
