@@ -9,7 +9,7 @@ from typing import Final
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
 from poolwright.changes.report import Revision
-from poolwright.changes.side import ClusterSide, Side, is_same_demand
+from poolwright.changes.side import ClusterSide, Side
 from poolwright.cli.built_objects import Workshop
 from poolwright.cli.ends import HERE, has_project
 from poolwright.cli.live import judge_live_files
@@ -23,6 +23,7 @@ from poolwright.objects.argocd import build_argocd
 from poolwright.objects.kubernetes import Object
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge
+from poolwright.plan.equivalence import is_equivalent
 from poolwright.plan.verdict import Judgement
 from poolwright.specs.digest import Digest, digest_bytes
 from poolwright.specs.finding import Finding, SpecError
@@ -145,7 +146,7 @@ class SideReader:
     def _judge(self, name: str, demand: Demand) -> Judgement:
         known = self._judged.setdefault(name, [])
         for other, judgement in known:
-            if is_same_demand(other, demand):
+            if is_equivalent(other, demand):
                 return judgement
         judgement = judge(demand)
         known.append((demand, judgement))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
@@ -46,6 +46,8 @@ from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.promises.check import check_promises
 from poolwright.specs.finding import Finding
 from poolwright.specs.model import API_VERSION
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
 
 _DECIDING: Final = frozenset(  # kinds that say which devices a pod gets, or where it runs
     (
@@ -120,7 +122,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
 
 
 def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
-    """Everything of one cluster; where devices and demand are the same, verdicts aren't asked what differs."""
+    """Everything of one cluster."""
     old, new = before.clusters.get(name), after.clusters.get(name)
     objects_of = pair_objects(_list_objects(old), _list_objects(new))
     objects, restarts = list_object_changes(name, objects_of), list_restarts(name, objects_of)
@@ -132,26 +134,16 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
         touched=frozenset(_list_touched(objects, new)),
     )
     findings = [*list_hazards(objects_of, ObjectPlaces(after.specs, name).find), *check_prices(pair)]
-    workloads = tuple(compare_workloads(pair))
-    if pair.is_same:
-        return _ClusterChanges(
-            workloads=workloads,
-            restarts=restarts,
-            rollouts=(rollouts := tuple(list_rollouts(pair))),
-            prices=tuple(list_price_changes(pair)),
-            objects=objects,
-            findings=(*findings, *check_rollouts(pair, rollouts), *_check_promises(pair)),
-        )
     classes, moves = tuple(list_class_changes(pair)), tuple(list_moves(pair))
-    stranded, rollouts, taints = list(list_stranded(pair)), tuple(list_rollouts(pair)), tuple(list_taints(pair))
+    stranded, rollouts, taints = tuple(list_stranded(pair)), tuple(list_rollouts(pair)), tuple(list_taints(pair))
     findings += [*check_workloads(pair), *check_shortfall(pair), *check_stranded(pair, stranded)]
     findings += [*check_classes(pair, classes, after.specs), *check_moves(pair, moves)]
     findings += [*check_rollouts(pair, rollouts), *check_taints(pair, taints), *_check_promises(pair, findings)]
     return _ClusterChanges(
-        workloads=workloads,
+        workloads=tuple(compare_workloads(pair)),
         classes=classes,
         moves=moves,
-        stranded=tuple(stranded),
+        stranded=stranded,
         rollouts=rollouts,
         taints=taints,
         restarts=restarts,
@@ -174,17 +166,13 @@ def _list_touched(objects: Iterable[ObjectChange], side: ClusterSide | None) -> 
             yield f"{document['metadata'].get('namespace', '')}/{document['metadata']['name']}"
 
 
-def _check_promises(pair: ClusterPair, said: Iterable[Finding] = ()) -> Iterator[Finding]:
+def _check_promises(pair: ClusterPair, said: Iterable[Finding]) -> Iterator[Finding]:
     """What is less than promised now, and wasn't.
 
     said: findings that are there already: of a workload that has an error among them, its verdict isn't said again.
     """
     old, new = pair.before, pair.after
-    if new is None or (
-        pair.is_same
-        and old is not None
-        and (old.plan.promises, old.plan.tolerances) == (new.plan.promises, new.plan.tolerances)
-    ):
+    if new is None or (pair.is_same and old is not None and _promises(old) == _promises(new)):
         return
     found = check_promises(new.plan, new.demand, new.judgement)
     known = set()
@@ -201,6 +189,15 @@ def _check_promises(pair: ClusterPair, said: Iterable[Finding] = ()) -> Iterator
     for one in found:
         if (one.code, one.what) not in known and not (one.code == "verdict-short" and one.place in passed):
             yield one
+
+
+def _promises(side: ClusterSide) -> tuple[object, ...]:
+    """What is promised, and the minimum that it is about; places aside, which move with every line above them."""
+    promised = [
+        (one.workload, one.unit, one.pool, one.behavior, one.least, one.most, one.surge) for one in side.plan.promises
+    ]
+    tolerated = [replace(one, place=Place(PROJECT_FILE)) for one in side.plan.tolerances]
+    return promised, tolerated, [one.minimum for one in side.demand.workloads]
 
 
 def _list_inventories(names: Iterable[str], before: Side, after: Side) -> Iterator[Inventory]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Final
 
 from poolwright.catalog.closure import BaseClosure, Closure
@@ -11,7 +11,7 @@ from poolwright.changes.report import Revision
 from poolwright.objects.kubernetes import Object
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import ClusterPlan
-from poolwright.plan.demand import Demand, Workload
+from poolwright.plan.demand import Demand
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.plan.verdict import Judgement
 from poolwright.specs.digest import Digest
@@ -19,7 +19,6 @@ from poolwright.specs.finding import Finding
 from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs
 
-_FIELDS: Final = tuple(one.name for one in fields(Workload) if one.name != "origin")
 _NO_SPECS: Final = Specs(projects=(), stacks=(), pools=(), envelopes=(), placements=())
 
 
@@ -29,7 +28,7 @@ class ClusterSide:
 
     plan: ClusterPlan
     demand: Demand  # of a cluster that starts empty, every workload at its peak
-    judgement: Judgement  # of it
+    judgement: Judgement  # of it; one value for two sides whose demands come to the same
     live: ClusterAnswer | None = None  # beside what runs, where it was captured
     prices: tuple[PricedClass, ...] = ()
     inventory: Digest | None = None  # of the file with its captured nodes and devices; None: there is none
@@ -72,29 +71,6 @@ class ClusterPair:
 
     @property
     def is_same(self) -> bool:
-        """Whether both sides ask the same of the same devices, wherever that is written."""
-        return (
-            self.before is not None
-            and self.after is not None
-            and is_same_demand(self.before.demand, self.after.demand)
-            and self.before.live == self.after.live
-        )
-
-
-def is_same_demand(one: Demand, other: Demand) -> bool:
-    """Whether verdicts of the two are the same: everything but where it is written."""
-    return one is other or (
-        one.scenario == other.scenario
-        and one.features == other.features
-        and one.classes == other.classes
-        and one.held == other.held
-        and one.bystanders == other.bystanders
-        and one.unread == other.unread
-        and [_without_origin(w) for w in one.workloads] == [_without_origin(w) for w in other.workloads]
-        and one.nodes == other.nodes
-        and one.slices == other.slices
-    )
-
-
-def _without_origin(workload: Workload) -> tuple[object, ...]:
-    return tuple(getattr(workload, name) for name in _FIELDS)
+        """Whether both sides have the same verdicts, because their demands come to the same."""
+        old, new = self.before, self.after
+        return old is not None and new is not None and old.judgement is new.judgement and old.live == new.live
