@@ -12,6 +12,7 @@ from poolwright.admission.report.price_schema import price_schema
 from poolwright.allocation.answer_schema import answer_schema
 from poolwright.catalog.facts import FACT_TABLES
 from poolwright.catalog.tables.cells import build_cells
+from poolwright.changes.report import report_schema
 from poolwright.files.facts import read_facts
 from poolwright.matrix.matrix_schema import matrix_schema
 from poolwright.pins.report import pin_schema
@@ -47,6 +48,7 @@ def render_reference() -> Iterator[tuple[str, str]]:
     schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema(), "FitPlan": plan_schema()}
     schemas |= {"FitReplay": replay_schema(), "PriceList": price_schema(), "PinReport": pin_schema()}
     schemas |= {"RehearsalMatrix": matrix_schema(), "Snapshot": snapshot_schema(), "UpgradePlan": upgrade_schema()}
+    schemas |= {"ChangeReport": report_schema()}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

@@ -14,9 +14,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolwright.changes.exact import MAX_SHOWN, exact_json
-from poolwright.changes.fields import list_field_changes
-from poolwright.changes.item_keys import UNORDERED
+from poolwright.changes.objects.exact import MAX_SHOWN, exact_json
+from poolwright.changes.objects.fields import list_field_changes
+from poolwright.changes.objects.item_keys import UNORDERED
 from poolwright.changes.report import FieldChange
 from unit_objects import FLEET, objects_of, workload
 
@@ -379,7 +379,8 @@ def test_every_path_is_on_one_side_and_no_path_is_told_twice(pair: tuple[Any, An
 def test_deepdiff_is_imported_when_something_differs_and_not_before() -> None:
     """Its import takes longer than the rest of a comparison."""
     code = (
-        "import sys; from poolwright.changes.fields import list_field_changes as f; import poolwright.changes.hazards\n"
+        "import sys; from poolwright.changes.objects.fields import list_field_changes as f\n"
+        "import poolwright.changes.objects.hazards\n"
         "before = 'deepdiff' in sys.modules; f({'a': [1]}, {'a': [1]}); equal = 'deepdiff' in sys.modules\n"
         "f({'a': 1}, {'a': 2}); print(before, equal, 'deepdiff' in sys.modules)"
     )

@@ -7,11 +7,11 @@ from functools import cache
 
 from fleet import Files, load_closures
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
-from poolwright.changes.hazards import list_hazards
-from poolwright.changes.objects import list_object_changes
-from poolwright.changes.pairs import Pair, UnitObject, pair_objects
-from poolwright.changes.restarts import list_restarts
-from poolwright.changes.secrets import conceal, reveal
+from poolwright.changes.objects.changed import list_object_changes
+from poolwright.changes.objects.hazards import list_hazards
+from poolwright.changes.objects.pairs import Pair, UnitObject, pair_objects
+from poolwright.changes.objects.restarts import list_restarts
+from poolwright.changes.objects.secrets import conceal, reveal
 from poolwright.objects.unit import build_objects
 from poolwright.specs.finding import Finding
 from poolwright.specs.place import Place

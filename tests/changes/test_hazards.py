@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from poolwright.changes.hazards import list_hazards
-from poolwright.changes.pairs import UnitObject, pair_objects
+from poolwright.changes.objects.hazards import list_hazards
+from poolwright.changes.objects.pairs import UnitObject, pair_objects
 from poolwright.specs.finding import render_text
 from poolwright.specs.place import Place
 

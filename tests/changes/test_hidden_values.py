@@ -13,9 +13,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from poolwright.changes.fields import list_field_changes
-from poolwright.changes.secret_text import mask_text, says_credential
-from poolwright.changes.secrets import conceal, find_credentials, reveal
+from poolwright.changes.objects.fields import list_field_changes
+from poolwright.changes.objects.secret_text import mask_text, says_credential
+from poolwright.changes.objects.secrets import conceal, find_credentials, reveal
 
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from poolwright.changes.objects import list_object_changes
-from poolwright.changes.pairs import Pair, UnitObject, is_same, pair_objects
+from poolwright.changes.objects.changed import list_object_changes
+from poolwright.changes.objects.pairs import Pair, UnitObject, is_same, pair_objects
+from poolwright.changes.objects.restarts import list_restarts
 from poolwright.changes.report import ObjectChange, Restart
-from poolwright.changes.restarts import list_restarts
 
 
 def read(text: str) -> tuple[UnitObject, ...]:

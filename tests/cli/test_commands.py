@@ -60,10 +60,11 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     "'github', 'sarif'.",
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
-    "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan}': 'Nope' "
+    "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan|"
+    "ChangeReport}': 'Nope' "
     "is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', "
     "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot', "
-    "'UpgradePlan'.",
+    "'UpgradePlan', 'ChangeReport'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

@@ -16,7 +16,7 @@ from poolwright.changes.report_text import render_report_text
 from poolwright.changes.side import Side
 from poolwright.cli.ends import End, Ends, has_project
 from poolwright.cli.live import SnapshotError
-from poolwright.cli.output import say, tell
+from poolwright.cli.output import say, tell, write_file
 from poolwright.cli.progress import Progress
 from poolwright.cli.sides import ReadSide, SideReader, name_files
 from poolwright.cli.today import read_today
@@ -36,6 +36,7 @@ class DiffOptions:
     head: str | None = None  # None: the project's folder as it is on disk
     project: str = "."
     form: Format = "text"
+    out: str | None = None  # a file that gets the report as JSON too
     merge_base: bool = False  # from where the two parted
     each_commit: bool = False
     fail_on: tuple[str, ...] = DEFAULT
@@ -53,6 +54,8 @@ def run_diff(options: DiffOptions) -> int:
     except SnapshotError as error:
         say(f"poolwright: --live: {escape_controls(str(error))}\n", error=True)
         return 2
+    if options.out is not None:
+        write_file(options.out, render_report(report))
     _print(report, options.form)
     return 1 if is_failing(report, options.fail_on) else 0
 

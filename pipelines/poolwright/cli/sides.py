@@ -141,6 +141,7 @@ class SideReader:
             prices=case.price().prices,
             inventory=read.digest_inventory(name),
             objects=self._list_objects(given.project, name),
+            asked_by=f"poolwright plan --cluster {name}",
         )
 
     def _judge(self, name: str, demand: Demand) -> Judgement:

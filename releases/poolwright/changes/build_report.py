@@ -11,10 +11,11 @@ from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list
 from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
 from poolwright.changes.finding_rows import build_rows
 from poolwright.changes.hardware import check_classes, check_moves, list_class_changes, list_moves
-from poolwright.changes.hazards import list_hazards
-from poolwright.changes.object_places import ObjectPlaces
-from poolwright.changes.objects import list_object_changes
-from poolwright.changes.pairs import UnitObject, pair_objects
+from poolwright.changes.objects.changed import list_object_changes
+from poolwright.changes.objects.hazards import list_hazards
+from poolwright.changes.objects.pairs import UnitObject, pair_objects
+from poolwright.changes.objects.places import ObjectPlaces
+from poolwright.changes.objects.restarts import list_restarts
 from poolwright.changes.prices import check_prices, list_price_changes
 from poolwright.changes.report import (
     KIND,
@@ -30,10 +31,9 @@ from poolwright.changes.report import (
     Taint,
     WorkloadChange,
 )
-from poolwright.changes.restarts import list_restarts
 from poolwright.changes.rollouts import check_rollouts, list_rollouts
 from poolwright.changes.side import ClusterPair, ClusterSide, Side
-from poolwright.changes.steps import check_steps, list_steps
+from poolwright.changes.steps.compare import check_steps, list_steps
 from poolwright.changes.taints import check_taints, list_taints
 from poolwright.changes.verdicts import (
     check_shortfall,

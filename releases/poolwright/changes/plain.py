@@ -62,6 +62,7 @@ def build_plain_cluster(
         demand=demand,
         judgement=judge(demand),
         objects={"": tuple(documents)},
+        asked_by="poolwright allocate",
     )
 
 

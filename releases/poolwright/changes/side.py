@@ -33,6 +33,7 @@ class ClusterSide:
     prices: tuple[PricedClass, ...] = ()
     inventory: Digest | None = None  # of the file with its captured nodes and devices; None: there is none
     objects: Mapping[str, tuple[Object, ...]] = field(default_factory=dict)  # finished, by unit; `argocd` is one too
+    asked_by: str = ""  # the command that says more of its verdicts
 
     @property
     def name(self) -> str:

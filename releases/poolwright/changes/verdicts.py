@@ -58,7 +58,7 @@ def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
             if find_direction(old, verdict) == "worse" or (old is None and verdict.word != "always-fits"):
                 place = _find_place(pair.after.demand, verdict.workload)
                 runs_on = old is not None and verdict.workload not in pair.restarted
-                yield _say_worse(f"{pair.name}/{verdict.workload}", place, old, verdict, words, runs_on=runs_on)
+                yield _say_worse(pair.after, old, verdict, place, words, runs_on=runs_on)
 
 
 def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
@@ -83,8 +83,7 @@ def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
                 f"order{was}",
                 why="each workload alone may still be served, and all of them together can't be",
                 rule=RULE,
-                fix=f"see `poolwright plan --cluster {pair.name}`: it names who competes for what, and what would "
-                "clear it",
+                fix=f"see `{pair.after.asked_by}`: it names who competes for what, and what would clear it",
             )
 
 
@@ -185,21 +184,22 @@ def _find_place(demand: Demand, title: str) -> Place:
     return origin if isinstance(origin, Place) else Place(PROJECT_FILE)
 
 
-def _say_worse(name: str, place: Place, old: Verdict | None, new: Verdict, words: str, *, runs_on: bool) -> Finding:
-    """name: cluster and workload. runs_on: its pods aren't replaced by the change."""
+def _say_worse(
+    side: ClusterSide, old: Verdict | None, new: Verdict, place: Place, words: str, *, runs_on: bool
+) -> Finding:
+    """runs_on: its pods aren't replaced by the change."""
     counts = f"{new.word} {say_counts(new)}"
     what = f"is new and {counts}" if old is None else f"was {old.word} {say_counts(old)} and is {counts}"
     reasons = "; ".join(say_reasons(new))
     quiet = " (pods that run keep their devices: it shows once one restarts)" if runs_on else ""
-    cluster = name.partition("/")[0]
     return Finding(
         code="fit-worse",
         severity=_SEVERITIES[new.word],
         place=place,
-        what=f"{name} {what}, {words}{f': {reasons}' if reasons else ''}",
+        what=f"{side.name}/{new.workload} {what}, {words}{f': {reasons}' if reasons else ''}",
         why=f"{_MEANINGS[new.word]}{quiet}",
         rule=RULE,
-        fix=f"see `poolwright plan --cluster {cluster}` for who takes the devices and what would mend it",
+        fix=f"see `{side.asked_by}`: it names who takes the devices, and what would mend it",
     )
 
 

@@ -106,6 +106,10 @@ CODES: Final[dict[str, str]] = {
         "A class selects on what names one device (uuid, index, PCI address). A class is policy and outlives devices: "
         "select on what the device is."
     ),
+    "class-lost-devices": (
+        "A change makes a device class select devices no longer that it selected, and workloads claim by it. Pods"
+        " that run keep what they have; who restarts chooses among what is left."
+    ),
     "class-twice": ("A placement names a class twice. The second try finds what the first one found."),
     "class-unpublished": (
         "A class reads an attribute or capacity that no captured or planned device of its driver has, or several that "
@@ -113,6 +117,10 @@ CODES: Final[dict[str, str]] = {
         "publishes."
     ),
     "cluster-unknown": ("A cluster was named that the Project doesn't have."),
+    "commit-unsafe": (
+        "A commit between the two ends of a change isn't safe by itself: it can't be read, or something is wrong "
+        "there that isn't wrong on the base. Two safe ends can hide it, and a cluster may be synced to it."
+    ),
     "companion-attribute": (
         "A planned node's companion is said to have an attribute twice, one that it has anyway, or too many."
     ),
@@ -193,6 +201,10 @@ CODES: Final[dict[str, str]] = {
         "The arguments of a serving image's engine version aren't in the fact tables. Those of the newest version "
         "before it are rendered, which may be wrong."
     ),
+    "envelope-changed": (
+        "An envelope version has another meaning than on the base. Versions are immutable: receipts, records and "
+        "roll-backs go by them."
+    ),
     "exactly-one": ("Exactly one of several fields must be written."),
     "explain-unknown": ("The subject of `poolwright explain` is no code, field or object."),
     "extended-resource-gate": (
@@ -226,6 +238,10 @@ CODES: Final[dict[str, str]] = {
     "file-unreadable": (
         "A file can't be read: it isn't there, is a link, is no regular file, or is too large. Links are never "
         "followed, because a repository must not make poolwright read what isn't in it."
+    ),
+    "fit-worse": (
+        "A workload's verdict is worse than on the base, or it is new and doesn't fit in every order. An error if"
+        " in no order all its replicas find devices; a warning if that depends on the order or isn't proven."
     ),
     "folder-absent": ("A unit's folder below overlays/ isn't there; `poolwright render` writes it."),
     "folder-edited": (
@@ -336,6 +352,9 @@ CODES: Final[dict[str, str]] = {
     ),
     "kv-budget": (
         "An envelope's load.kvBudget is less than its load needs, or more than the smallest device of a class leaves."
+    ),
+    "lane-changed": (
+        "A pool's lane, or a placement's consent to a lane or to weaker isolation, is another one than on the base."
     ),
     "lane-consent": (
         "A placement on an experiment pool must say `lane: experiment`, and only such a one may: that workloads run "
@@ -509,6 +528,10 @@ CODES: Final[dict[str, str]] = {
         "An envelope has no price: its model, engine or options aren't among those that the formulas cover. What the "
         "engine printed, as model.measuredProfile, is one. On devices that several pods share nothing has a price."
     ),
+    "price-worse": (
+        "A placement that was admitted on a class isn't any more, or a new one isn't: its device has no memory "
+        "for the load that its envelope promises."
+    ),
     "project-missing": ("No poolwright.yaml in the folder or any above it."),
     "project-too-large": (
         "The specs of a project, or the files that they name, are more than what is read of one project."
@@ -576,6 +599,10 @@ CODES: Final[dict[str, str]] = {
     "request-layout": (
         "A request is laid out as in resource.k8s.io/v1beta1 and says another version; what is left asks for no class."
     ),
+    "restart-stranded": (
+        "Replicas that run keep their devices, and after the change couldn't be placed again. Nothing shows until"
+        " one of them restarts."
+    ),
     "review-author": (
         "`poolwright comment`: who writes with the token isn't who comments are looked for by, so the next run "
         "wouldn't find its own comment. A GitHub App's token doesn't say whose it is: --author does."
@@ -622,6 +649,10 @@ CODES: Final[dict[str, str]] = {
         "`poolwright comment`: there is no token, or it isn't one. It comes from the environment alone, so that it is "
         "in no list of processes."
     ),
+    "rollout-stuck": (
+        "A change replaces the pods of a workload, and its rollout may not complete: old replicas hold devices "
+        "that new ones wait for."
+    ),
     "route-gateway": (
         "A placement has hostnames on a cluster without a gateway. A route is attached to a Gateway, which the Project "
         "names for each cluster; without one the names would lead nowhere."
@@ -640,7 +671,23 @@ CODES: Final[dict[str, str]] = {
         "Service reaches its own replicas only."
     ),
     "secret-inline": ("A Secret is written out among the objects. Its values are never shown."),
+    "shortfall-grew": (
+        "Of all replicas of a cluster together more are without devices than on the base, in any order, though "
+        "each workload alone may still be served. Two pull requests that are both green can be jointly short in "
+        "this way."
+    ),
+    "side-unbuilt": (
+        "A folder that is to be compared holds a kustomization: what is applied is what Kustomize builds of it, "
+        "so build both sides first."
+    ),
+    "side-unknown": (
+        "What is to be compared is no folder and no revision, is both, or is a folder where history is asked for."
+    ),
     "sidecar-clash": ("A sidecar has the name, the port or the image of something else in the pod."),
+    "silent-move": (
+        "A workload may get other hardware than on the base, though none of its own objects changes: its class "
+        "does, or the devices do."
+    ),
     "slo-unmeasured": (
         "An envelope promises latencies of a custom engine. Which series such an engine reports them in isn't known, "
         "so the promise would have no alert."
@@ -653,12 +700,19 @@ CODES: Final[dict[str, str]] = {
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "
         "for ever before it has loaded."
     ),
+    "step-too-large": ("A spec's version took a larger step than its change deserves."),
+    "step-too-small": (
+        "A spec's version took a smaller step than its change deserves, none, or one back. Major: something that "
+        "others rely on goes away or narrows, or a verdict gets worse. Minor: rendered objects differ otherwise. "
+        "Patch: nothing differs outside labels and annotations."
+    ),
     "surge-short": (
         "A placement has surge, and its replicas aren't sure of their devices at maxReplicas and surge together: a "
         "rollout may wait for a device, and stands still with the old replicas serving. An error where the devices are "
         "never there, or some order takes them from a stable envelope; else a warning."
     ),
     "surge-tier": ("An interactive placement must write its surge, 0 included; a batch one has none."),
+    "taint-reaches": ("A taint is new on a node or device that workloads could use and don't tolerate it."),
     "taint-rule-all": ("A DeviceTaintRule without a field in its selector taints every device of the cluster."),
     "template-decides": (
         "A workload template sets what a cluster decides: replicas, roll-out, claims, placement, priority. A base is "

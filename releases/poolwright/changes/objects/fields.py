@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from poolwright.changes.exact import shorten, shown_json
-from poolwright.changes.item_step import Step, render_path
-from poolwright.changes.keyed import Keyed, Leaf, build_keyed
+from poolwright.changes.objects.exact import shorten, shown_json
+from poolwright.changes.objects.item_step import Step, render_path
+from poolwright.changes.objects.keyed import Keyed, Leaf, build_keyed
+from poolwright.changes.objects.secrets import SECRET_KEYS, Concealed, conceal, is_secret
 from poolwright.changes.report import FieldChange
-from poolwright.changes.secrets import SECRET_KEYS, Concealed, conceal, is_secret
 from poolwright.objects.kubernetes import Object
 from poolwright.specs.finding import escape_controls
 

@@ -11,10 +11,10 @@ from typing import Final, Literal
 
 from semver import Version
 
-from poolwright.changes.envelope_step import judge_envelope
-from poolwright.changes.pool_step import judge_pool
 from poolwright.changes.report import SpecStep, Step, WorkloadChange
 from poolwright.changes.side import Side
+from poolwright.changes.steps.envelope import judge_envelope
+from poolwright.changes.steps.pool import judge_pool
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from poolwright.changes.exact import exact_json
-from poolwright.changes.item_keys import DEFAULT_KEYS, ITEM_KEYS, UNORDERED, ItemKey
-from poolwright.changes.item_step import Step, index_step, item_step, label_of, name_step
-from poolwright.changes.secrets import WORD_LISTS, Concealed, reveal
+from poolwright.changes.objects.exact import exact_json
+from poolwright.changes.objects.item_keys import DEFAULT_KEYS, ITEM_KEYS, UNORDERED, ItemKey
+from poolwright.changes.objects.item_step import Step, index_step, item_step, label_of, name_step
+from poolwright.changes.objects.secrets import WORD_LISTS, Concealed, reveal
 
 MISSING: Final = object()  # stands where an item isn't on a side
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from poolwright.changes.immutable import check_immutable
-from poolwright.changes.left_behind import PlaceOf, check_dangling, check_removed, list_removed
-from poolwright.changes.ownership import check_owner
-from poolwright.changes.pairs import Pair, UnitObject
-from poolwright.changes.references import NAMESPACE, may_hold_pods
-from poolwright.changes.secrets import WORD_LISTS, find_credentials
+from poolwright.changes.objects.immutable import check_immutable
+from poolwright.changes.objects.left_behind import PlaceOf, check_dangling, check_removed, list_removed
+from poolwright.changes.objects.ownership import check_owner
+from poolwright.changes.objects.pairs import Pair, UnitObject
+from poolwright.changes.objects.references import NAMESPACE, may_hold_pods
+from poolwright.changes.objects.secrets import WORD_LISTS, find_credentials
 from poolwright.rules.placed import place_object
 from poolwright.rules.pod import Container, Pod, find_pods
 from poolwright.specs.finding import Finding, sort_findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from poolwright.changes.pairs import Identity, UnitObject
+from poolwright.changes.objects.pairs import Identity, UnitObject
 from poolwright.rules.claim import CLAIM, TEMPLATE, parse_claim
 from poolwright.rules.placed import Field, place_object
 from poolwright.rules.pod import Pod, find_pods

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from poolwright.changes.fields import list_changed_paths
-from poolwright.changes.pairs import UnitObject, is_same
+from poolwright.changes.objects.fields import list_changed_paths
+from poolwright.changes.objects.pairs import UnitObject, is_same
 from poolwright.specs.finding import Finding
 from poolwright.specs.place import Place
 

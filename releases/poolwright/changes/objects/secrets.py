@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from poolwright.changes.secret_text import HIDDEN, is_reference, mask_text, says_credential
+from poolwright.changes.objects.secret_text import HIDDEN, is_reference, mask_text, says_credential
 from poolwright.objects.kubernetes import Object
 from poolwright.specs.place import FieldPath
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
-from poolwright.changes.exact import clean, shown_json
-from poolwright.changes.fields import list_field_changes
-from poolwright.changes.pairs import Pair, UnitObject
+from poolwright.changes.objects.exact import clean, shown_json
+from poolwright.changes.objects.fields import list_field_changes
+from poolwright.changes.objects.pairs import Pair, UnitObject
 from poolwright.changes.report import FieldChange, ObjectChange
 
 Change = Literal["added", "removed", "changed"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from poolwright.changes.pairs import UnitObject
-from poolwright.changes.references import CLASS
+from poolwright.changes.objects.pairs import UnitObject
+from poolwright.changes.objects.references import CLASS
 from poolwright.objects.kubernetes import Object
 from poolwright.rules.devices import CLASSES
 from poolwright.specs.finding import Finding

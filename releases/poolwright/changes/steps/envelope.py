@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from poolwright.catalog.closure import EnvelopeClosure, UnitClosure
-from poolwright.changes.outside import strip_labels
 from poolwright.changes.report import Step, WorkloadChange
 from poolwright.changes.side import Side
+from poolwright.changes.steps.outside import strip_labels
 from poolwright.objects.envelope import build_envelope
 from poolwright.specs.envelope import EnvelopeSpec
 

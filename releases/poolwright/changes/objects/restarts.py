@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from poolwright.changes.exact import clean
-from poolwright.changes.fields import list_changed_paths
-from poolwright.changes.pairs import Pair, UnitObject, is_same
+from poolwright.changes.objects.exact import clean
+from poolwright.changes.objects.fields import list_changed_paths
+from poolwright.changes.objects.pairs import Pair, UnitObject, is_same
 from poolwright.changes.report import Restart
 
 _APPS: Final = "apps"

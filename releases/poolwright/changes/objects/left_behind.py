@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from poolwright.changes.pairs import Identity, Pair, UnitObject
-from poolwright.changes.references import CLASS, NAMESPACE, Reference, list_references, may_hold_pods
+from poolwright.changes.objects.pairs import Identity, Pair, UnitObject
+from poolwright.changes.objects.references import CLASS, NAMESPACE, Reference, list_references, may_hold_pods
 from poolwright.rules.claim import CLAIM, TEMPLATE
 from poolwright.rules.object_set import build_set, is_same_namespace
 from poolwright.rules.placed import PlacedObject

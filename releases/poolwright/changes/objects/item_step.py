@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from poolwright.changes.secret_text import mask_text
+from poolwright.changes.objects.secret_text import mask_text
 from poolwright.specs.place import render_field
 
 _MAX_LABEL: Final = 100  # characters of an item's key that a path shows

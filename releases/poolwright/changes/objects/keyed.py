@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from poolwright.changes.exact import exact_json
-from poolwright.changes.item_step import ORDER, Step, field_step
-from poolwright.changes.match_items import MISSING, Match, match_items
+from poolwright.changes.objects.exact import exact_json
+from poolwright.changes.objects.item_step import ORDER, Step, field_step
+from poolwright.changes.objects.match_items import MISSING, Match, match_items
 
 
 class Leaf(str):

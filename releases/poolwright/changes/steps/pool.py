@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from poolwright.catalog.closure import Closure, PlatformClosure, UnitClosure
-from poolwright.changes.outside import strip_labels
 from poolwright.changes.report import Step, WorkloadChange
 from poolwright.changes.side import Side
+from poolwright.changes.steps.outside import strip_labels
 from poolwright.objects.unit import build_objects
 from poolwright.specs.pool import CapacityRange, DeviceClassSpec, Pool, VersionRangeOfAttribute
 from poolwright.specs.quantity import parse_quantity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from poolwright.changes.secrets import Concealed, reveal
+from poolwright.changes.objects.secrets import Concealed, reveal
 
 MAX_SHOWN: Final = 400  # characters of a value
 _CONTEXT: Final = 60  # of what two long values begin with, how much is shown before they part
