@@ -38,10 +38,20 @@ def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> N
     copy_fleet(tmp_path / "examples")
     for name in ("pending-pod.yaml", "report.json"):
         shutil.copy(ROOT / "examples" / name, tmp_path / "examples")
+    if command == "diff":
+        commit_all(tmp_path)
     ended = start(*arguments, folder=tmp_path)
     # The pod of `allocate` stays Pending, and the example says why.
     assert (ended.code, ended.stderr) == (1 if command == "allocate" else 0, "")
     assert ended.stdout
+
+
+def commit_all(folder: Path) -> None:
+    """Everything in a folder as the first commit of its branch main."""
+    settings = {name: "a@example.com" for name in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")}
+    settings |= {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a", "GIT_CONFIG_GLOBAL": os.devnull}
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "first")):
+        subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **settings})
 
 
 def test_help_lists_every_command() -> None:
