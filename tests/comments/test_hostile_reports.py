@@ -125,6 +125,10 @@ def assert_shown(report: Report, shown: str) -> None:
     assert missing == []
 
 
+QUOTED = re.compile(r"(?:(?<=[\s(])|^)`([^`\s](?:[^`]*[^`\s])?)`(?=[\s,;:.?)]|$)")
+
+
 def is_shown(line: str, found: str) -> bool:
-    """As text, or as a line of a difference."""
-    return any(join_words(form) in found for form in (escape_controls(line), render_fenced(line)))
+    """As text, perhaps with what stands between backticks as code, or as a line of a difference."""
+    text = escape_controls(line)
+    return any(join_words(form) in found for form in (text, QUOTED.sub(r"\1", text), render_fenced(line)))

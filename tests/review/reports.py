@@ -44,6 +44,7 @@ def build_report(*texts: str, project: str = "fleet", head: str | None = HEAD, c
         inventories=empty,
         findings=(SAID,) if changes else empty,
         workloads=empty,
+        shortfalls=empty,
         classes=empty,
         moves=empty,
         stranded=empty,

@@ -27,6 +27,7 @@ from poolwright.changes.report import (
     Report,
     Restart,
     RolloutRisk,
+    Shortfall,
     Stranded,
     Taint,
     WorkloadChange,
@@ -36,10 +37,11 @@ from poolwright.changes.side import ClusterPair, ClusterSide, Side
 from poolwright.changes.steps.compare import check_steps, list_steps
 from poolwright.changes.taints import check_taints, list_taints
 from poolwright.changes.verdicts import (
-    check_shortfall,
+    check_shortfalls,
     check_stranded,
     check_workloads,
     compare_workloads,
+    list_shortfalls,
     list_stranded,
 )
 from poolwright.plan.answer import ClusterAnswer
@@ -62,6 +64,7 @@ class _ClusterChanges:
     """What differs of one cluster."""
 
     workloads: tuple[WorkloadChange, ...]
+    shortfalls: tuple[Shortfall, ...] = ()
     classes: tuple[ClassChange, ...] = ()
     moves: tuple[Move, ...] = ()
     stranded: tuple[Stranded, ...] = ()
@@ -102,6 +105,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
         inventories=tuple(_list_inventories(names, before, after)),
         findings=build_rows(findings),
         workloads=workloads,
+        shortfalls=tuple(one for cluster in clusters for one in cluster.shortfalls),
         classes=tuple(one for cluster in clusters for one in cluster.classes),
         moves=tuple(one for cluster in clusters for one in cluster.moves),
         stranded=tuple(one for cluster in clusters for one in cluster.stranded),
@@ -134,13 +138,15 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
         touched=frozenset(_list_touched(objects, new)),
     )
     findings = [*list_hazards(objects_of, ObjectPlaces(after.specs, name).find), *check_prices(pair)]
+    shortfalls = tuple(list_shortfalls(pair))
     classes, moves = tuple(list_class_changes(pair)), tuple(list_moves(pair))
     stranded, rollouts, taints = tuple(list_stranded(pair)), tuple(list_rollouts(pair)), tuple(list_taints(pair))
-    findings += [*check_workloads(pair), *check_shortfall(pair), *check_stranded(pair, stranded)]
+    findings += [*check_workloads(pair), *check_shortfalls(pair, shortfalls), *check_stranded(pair, stranded)]
     findings += [*check_classes(pair, classes, after.specs), *check_moves(pair, moves)]
     findings += [*check_rollouts(pair, rollouts), *check_taints(pair, taints), *_check_promises(pair, findings)]
     return _ClusterChanges(
         workloads=tuple(compare_workloads(pair)),
+        shortfalls=shortfalls,
         classes=classes,
         moves=moves,
         stranded=stranded,

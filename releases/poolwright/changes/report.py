@@ -63,6 +63,16 @@ class WorkloadChange(Part, frozen=True, kw_only=True):
     reasons: Annotated[tuple[str, ...], Meta(description="What the verdict after it comes from; of changed ones.")]
 
 
+class Shortfall(Part, frozen=True, kw_only=True):
+    """Replicas of a cluster that can't have devices at the same time, whoever of them is left out."""
+
+    cluster: Annotated[str, Meta(description="The cluster.")]
+    scenario: Annotated[ReportScenario, Meta(description="Of a cluster that starts empty, or as it was captured.")]
+    replicas: Annotated[int, Meta(description="All replicas at their peak, or those still to be placed.", ge=0)]
+    before: Annotated[int, Meta(description="How many at least were without on the base.", ge=0)]
+    after: Annotated[int, Meta(description="How many at least are without now.", ge=0)]
+
+
 class Hardware(Part, frozen=True, kw_only=True):
     """Devices that are alike."""
 
@@ -244,6 +254,7 @@ class Report(Part, frozen=True, kw_only=True):
     inventories: Annotated[tuple[Inventory, ...], Meta(description="What devices of these clusters were read from.")]
     findings: Annotated[tuple[FindingRow, ...], Meta(description="What to mend or to know, the worst first.")]
     workloads: Annotated[tuple[WorkloadChange, ...], Meta(description="All of these clusters, changed or not.")]
+    shortfalls: Annotated[tuple[Shortfall, ...], Meta(description="Of clusters where the number differs.")]
     classes: Annotated[tuple[ClassChange, ...], Meta(description="Those that differ.")]
     moves: Annotated[tuple[Move, ...], Meta(description="Other hardware, same objects.")]
     stranded: Annotated[tuple[Stranded, ...], Meta(description="Replicas that couldn't be placed again.")]
@@ -265,7 +276,16 @@ class Report(Part, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Whether nothing at all differs: no object, verdict, pin or finding."""
         parts = (
-            *(self.findings, self.classes, self.moves, self.stranded, self.rollouts, self.taints, self.restarts),
+            *(
+                self.findings,
+                self.shortfalls,
+                self.classes,
+                self.moves,
+                self.stranded,
+                self.rollouts,
+                self.taints,
+                self.restarts,
+            ),
             *(self.envelopes, self.prices, self.pins, self.gates, self.ledger, self.lanes, self.steps, self.objects),
         )
         unsafe = any(not one.is_safe for one in self.commits)

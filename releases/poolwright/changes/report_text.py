@@ -36,6 +36,10 @@ def render_report_text(report: Report) -> Iterator[str]:
         yield "nothing changes in the clusters"
         return
     yield from _section("verdicts", _list_workloads(report))
+    yield from _section(
+        "replicas without devices, in any order",
+        (f"{s.cluster}  {s.before} -> {s.after} of {count_of(s.replicas, 'replica')}" for s in report.shortfalls),
+    )
     yield from _section("classes", _list_classes(report.classes))
     yield from _section(
         "other hardware, same objects",

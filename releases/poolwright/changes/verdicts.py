@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from poolwright.changes.report import Answer, Direction, ReportScenario, Stranded, WorkloadChange
+from poolwright.changes.report import Answer, Direction, ReportScenario, Shortfall, Stranded, WorkloadChange
 from poolwright.changes.side import ClusterPair, ClusterSide
 from poolwright.plan.demand import Demand
 from poolwright.plan.report.sources import say_reasons
@@ -61,30 +61,35 @@ def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
                 yield _say_worse(pair.after, old, verdict, place, words, runs_on=runs_on)
 
 
-def check_shortfall(pair: ClusterPair) -> Iterator[Finding]:
-    """A finding if fewer replicas than before can have devices at the same time, whoever is left out."""
-    if pair.after is None:
-        return
-    for before, after, words in (
-        (pair.before.judgement if pair.before else None, pair.after.judgement, "on an empty cluster"),
-        (_judgement_of(pair.before), _judgement_of(pair.after), "beside what runs"),
-    ):
-        if after is None:
+def list_shortfalls(pair: ClusterPair) -> Iterator[Shortfall]:
+    """How many replicas can't have devices at the same time, where that is another number than before."""
+    scenarios: tuple[tuple[ReportScenario, Judgement | None, Judgement | None], ...] = (
+        ("fresh", pair.before.judgement if pair.before else None, pair.after.judgement if pair.after else None),
+        ("live", _judgement_of(pair.before), _judgement_of(pair.after)),
+    )
+    for scenario, before, after in scenarios:
+        old, new = (0 if one is None else one.shortfall.least for one in (before, after))
+        if after is not None and old != new:
+            yield Shortfall(cluster=pair.name, scenario=scenario, replicas=after.demanded, before=old, after=new)
+
+
+def check_shortfalls(pair: ClusterPair, shortfalls: Iterable[Shortfall]) -> Iterator[Finding]:
+    """An error for each that grew, though every workload alone may still be served."""
+    for one in shortfalls:
+        if pair.after is None or one.after <= one.before:
             continue
-        least = before.shortfall.least if before else 0
-        if after.shortfall.least > least:
-            was = "" if not least else f", and {least} on the base"
-            replicas = count_of(after.demanded, "replica")
-            yield Finding(
-                code="shortfall-grew",
-                severity="error",
-                place=Place(PROJECT_FILE),
-                what=f"{pair.name}: of {replicas} at least {after.shortfall.least} can't have devices {words}, in any "
-                f"order{was}",
-                why="each workload alone may still be served, and all of them together can't be",
-                rule=RULE,
-                fix=f"see `{pair.after.asked_by}`: it names who competes for what, and what would clear it",
-            )
+        was = "" if not one.before else f", and {one.before} on the base"
+        where = "on an empty cluster" if one.scenario == "fresh" else "beside what runs"
+        replicas = count_of(one.replicas, "replica")
+        yield Finding(
+            code="shortfall-grew",
+            severity="error",
+            place=Place(PROJECT_FILE),
+            what=f"{pair.name}: of {replicas} at least {one.after} can't have devices {where}, in any order{was}",
+            why="each workload alone may still be served, and all of them together can't be",
+            rule=RULE,
+            fix=f"see `{pair.after.asked_by}`: it names who competes for what, and what would clear it",
+        )
 
 
 def list_stranded(pair: ClusterPair) -> Iterator[Stranded]:

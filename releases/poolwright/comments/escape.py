@@ -8,6 +8,7 @@ are put; only words that can't be anything else stand free.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, assert_never
 
@@ -24,6 +25,8 @@ _PLAIN: Final = re.compile(
 _COMMIT: Final = re.compile(r"[0-9A-Fa-f]{7}")
 _BACKTICKS: Final = re.compile("`+")
 _LONG_RUN: Final = re.compile("`{33,}")
+_QUOTED: Final = re.compile(r"(?<![^\s(])`([^`\s](?:[^`]*[^`\s])?)`(?![^\s,;:.?)])")  # a word or words of a sentence
+_AFTER: Final = re.compile("[,;:.?)]?")
 _MIN_FENCE: Final = 3
 _EMPTY: Final = "(empty)"
 
@@ -83,9 +86,25 @@ def _code(text: str, *, is_html: bool) -> str:
 
 
 def _prose(text: str, *, is_html: bool) -> str:
-    words = escape_controls(text).split()
-    if not words:
+    """A sentence; what stands in it between backticks, a command say, is code and loses them."""
+    shown = escape_controls(text)
+    if not shown.strip():
         return _EMPTY
+    parts: list[str] = []
+    for at, part in enumerate(_QUOTED.split(shown)):
+        if at % 2:
+            parts.append(_code(part, is_html=is_html))
+            continue
+        found = _AFTER.match(part) if at else None
+        mark = found[0] if found else ""
+        rest = part[len(mark) :]
+        before = " " if at and rest[:1].isspace() else ""
+        after = " " if rest[-1:].isspace() and rest.strip() else ""
+        parts.append(f"{mark}{before}{_say(rest.split(), is_html=is_html)}{after}")
+    return "".join(parts).strip()
+
+
+def _say(words: Sequence[str], *, is_html: bool) -> str:
     parts: list[str] = []
     for is_plain, run in groupby(words, key=_is_plain):
         joined = " ".join(run)

@@ -56,6 +56,10 @@ def _say_lost(report: Report) -> Iterator[Spans]:
         yield from _say_worse(report, [one for one in worse if _ends(one, words)], verb)
     for words, singular, plural in _NEW[:1]:
         yield from _say_new([one for one in new if _ends(one, words)], singular, plural)
+    for one in report.shortfalls:
+        if one.after > one.before:
+            noun = f"at least {one.after:,} of {count(one.replicas, 'replica')} can't have devices, in any order,"
+            yield (Words(noun), *on_clusters((one.cluster,)))
     for words, verb in _WORSE[1:]:
         yield from _say_worse(report, [one for one in worse if _ends(one, words)], verb)
     for words, singular, plural in _NEW[1:]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from poolwright.changes.report import ClassChange, Direction, FindingRow, Report, SpecStep, ValueChange, WorkloadChange
+from poolwright.changes.report import ClassChange, Direction, Report, SpecStep, ValueChange, WorkloadChange
 from poolwright.comments.document import (
     Block,
     Items,
@@ -57,6 +57,7 @@ def build_summary(report: Report) -> tuple[Block, ...]:
 def _list_items(report: Report) -> Iterator[Spans]:
     yield from _verdicts(report, ("worse",))
     yield from _verdicts(report, ("new",))
+    yield from _shortfalls(report)
     yield from _findings(report)
     yield from _commits(report)
     yield from _risks(report)
@@ -107,17 +108,30 @@ def _with_counts(group: Sequence[WorkloadChange]) -> Spans:
     )
 
 
+def _shortfalls(report: Report) -> Iterator[Spans]:
+    for one in report.shortfalls:
+        captured = f", {SCENARIOS['live']}" if one.scenario == "live" else ""
+        lead = f"{one.before:,} → {one.after:,} of {count(one.replicas, 'replica')} can't have devices at the same time"
+        yield (Strong(lead), Words(f" (whoever is left out{captured}) on "), Name(one.cluster))
+
+
 def _findings(report: Report) -> Iterator[Spans]:
+    """How many there are of each severity, by code, with their places."""
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     for severity in severities:
+        places: dict[str, list[str]] = {}
         rows = [one for one in report.findings if one.severity == severity]
+        for one in rows:
+            found = places.setdefault(one.code, [])
+            if place := f"{one.file}:{one.line}" if one.line else one.file:
+                found.append(place)
         if rows:
-            yield (Strong(count(len(rows), severity)), Words(": "), *join_spans(tuple(map(_finding, rows))))
+            parts = tuple(_say_code(code, tuple(dict.fromkeys(found))) for code, found in places.items())
+            yield (Strong(count(len(rows), severity)), Words(": "), *join_spans(parts, "; "))
 
 
-def _finding(one: FindingRow) -> Spans:
-    place = f"{one.file}:{one.line}" if one.line else one.file
-    return (Name(one.code), *((Words(" at "), Name(place)) if place else ()))
+def _say_code(code: str, places: tuple[str, ...]) -> Spans:
+    return (Name(code), *((Words(" at "), *list_names(places)) if places else ()))
 
 
 def _commits(report: Report) -> Iterator[Spans]:
