@@ -15,7 +15,7 @@ from poolwright.changes.report import ClassChange, ClassChangeWord, Hardware, Mo
 from poolwright.changes.side import ClusterPair, ClusterSide
 from poolwright.changes.verdicts import RULE
 from poolwright.plan.demand import Demand, Workload
-from poolwright.plan.report.words import count_of
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Landing
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import PROJECT_FILE, Specs
@@ -55,23 +55,23 @@ def list_class_changes(pair: ClusterPair) -> Iterator[ClassChange]:
 
 
 def check_classes(pair: ClusterPair, changes: Iterable[ClassChange], specs: Specs) -> Iterator[Finding]:
-    """A warning for each class in use that lost devices; a note for one that gained some."""
+    """A warning for each class that lost devices and that workloads still claim by."""
+    workloads = () if pair.after is None else pair.after.demand.workloads
     for one in changes:
-        if not one.users or one.change in ("new", "reworded"):
+        users = sorted(workload.title for workload in workloads if one.name in list_class_names(workload))
+        if not users or not one.lost:
             continue
-        lost = sum(part.count for part in one.lost)
-        who = say_names(one.users)
-        if lost:
-            left = "the class is gone" if one.after is None else f"{count_of(one.after, 'device')} left"
-            yield Finding(
-                code="class-lost-devices",
-                severity="warning",
-                place=find_class_place(specs, pair.name, one.name),
-                what=f"{pair.name}: class {one.name} selects {say_hardware(one.lost)} no longer: {left}",
-                why=f"{who} claim by it: pods that run keep what they have, and a restart chooses among what is left",
-                rule=RULE,
-                fix="if that isn't meant, widen the class again; the verdicts say whether all still find devices",
-            )
+        left = "the class is gone" if one.after is None else f"{count_of(one.after, 'device')} left"
+        yield Finding(
+            code="class-lost-devices",
+            severity="warning",
+            place=find_class_place(specs, pair.name, one.name),
+            what=f"{pair.name}: class {one.name} selects {say_hardware(one.lost)} no longer: {left}",
+            why=f"{say_names(users)} {verb_of(len(users), 'claim')} by it: pods that run keep what they have, and a "
+            "restart chooses among what is left",
+            rule=RULE,
+            fix="if that isn't meant, widen the class again; the verdicts say whether all still find devices",
+        )
 
 
 def list_moves(pair: ClusterPair) -> Iterator[Move]:
