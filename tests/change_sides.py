@@ -22,13 +22,15 @@ BASE = Revision(name="main", commit=None)
 HEAD = Revision(name="change", commit=None)
 
 
-def read_sides(before: Files, after: Files, *, live: Sequence[str] = (), is_project: bool = True) -> tuple[Side, Side]:
+def read_sides(
+    before: Files, after: Files, *, live: Sequence[str] = (), cluster: str | None = None, is_project: bool = True
+) -> tuple[Side, Side]:
     """Both sides, their clusters judged.
 
-    live: files that hold the one cluster as it runs.
+    live: files that hold a cluster as it runs; the one that there is, if none is named.
     """
     with tempfile.TemporaryDirectory() as room, Progress() as progress:
-        reader = SideReader(progress, live=live)
+        reader = SideReader(progress, live_cluster=cluster, live=live)
         folders = [write_files(Path(room) / name, files) for name, files in (("base", before), ("head", after))]
         old, new = (
             reader.read(str(folder), revision, is_project=is_project)
@@ -38,9 +40,11 @@ def read_sides(before: Files, after: Files, *, live: Sequence[str] = (), is_proj
     return one, other
 
 
-def compare(before: Files, after: Files, *, live: Sequence[str] = (), is_project: bool = True) -> Report:
+def compare(
+    before: Files, after: Files, *, live: Sequence[str] = (), cluster: str | None = None, is_project: bool = True
+) -> Report:
     """The report of a change from some files to others."""
-    old, new = read_sides(before, after, live=live, is_project=is_project)
+    old, new = read_sides(before, after, live=live, cluster=cluster, is_project=is_project)
     return build_report(old, new, as_of=AS_OF, tool="0")
 
 

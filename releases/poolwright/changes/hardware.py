@@ -16,7 +16,7 @@ from poolwright.changes.report import ClassChange, ClassChangeWord, Hardware, Mo
 from poolwright.changes.side import ClusterPair, ClusterSide
 from poolwright.changes.verdicts import RULE
 from poolwright.plan.demand import Demand, Workload
-from poolwright.plan.report.words import count_of
+from poolwright.plan.report.words import count_of, verb_of
 from poolwright.plan.verdict import Landing
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import PROJECT_FILE, Specs
@@ -61,14 +61,14 @@ def check_classes(pair: ClusterPair, changes: Iterable[ClassChange], specs: Spec
     used = set() if pair.after is None else {n for one in pair.after.demand.workloads for n in list_class_names(one)}
     for one in changes:
         if one.lost and one.name in used:
-            who = say_names(one.users)
+            who = f"{say_names(one.users)} {verb_of(len(one.users), 'claim')} by it"
             left = "the class is gone" if one.after is None else f"{count_of(one.after, 'device')} left"
             yield Finding(
                 code="class-lost-devices",
                 severity="warning",
                 place=find_class_place(specs, pair.name, one.name),
                 what=f"{pair.name}: class {one.name} selects {say_hardware(one.lost)} no longer: {left}",
-                why=f"{who} claim by it: pods that run keep what they have, and a restart chooses among what is left",
+                why=f"{who}: pods that run keep what they have, and a restart chooses among what is left",
                 rule=RULE,
                 fix="if that isn't meant, widen the class again; the verdicts say whether all still find devices",
             )
