@@ -42,7 +42,7 @@ def list_ledger(before: Side, after: Side) -> Iterator[ValueChange]:
 
 
 def list_lanes(before: Side, after: Side) -> Iterator[ValueChange]:
-    """Lanes of pools, and placements' consents to a lane or to weaker isolation."""
+    """Lanes of pools, placements' consents to a lane, and the isolation that they come to: theirs or the envelope's."""
     yield from _compare("", dict(_list_lanes(before)), dict(_list_lanes(after)), only_both=True)
 
 
@@ -109,7 +109,8 @@ def _list_lanes(side: Side) -> Iterator[tuple[str, str]]:
         for name, placement in placements.items():
             said = placement.value.spec
             yield f"placements.{cluster}/{name}.lane", said.lane
-            yield f"placements.{cluster}/{name}.isolation", said.isolation or "the envelope's"
+            envelope = side.specs.envelopes_by_identity[f"{said.envelope.name}@{said.envelope.version}"]
+            yield f"placements.{cluster}/{name}.isolation", said.isolation or envelope.value.spec.isolation
 
 
 def _compare(
