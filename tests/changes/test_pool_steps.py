@@ -288,6 +288,13 @@ def test_an_inventory_that_loses_devices_is_not() -> None:
     assert (step.deserved, step.reasons) == ("patch", (LABELS,))
 
 
+def test_a_class_that_selects_the_same_devices_is_not() -> None:
+    """It lets more through, and there is no more of it: what went is gone for another reason."""
+    bare = {**TIGHT, "inventory/east.yaml": TIGHT["inventory/east.yaml"].replace(b"Hopper", b"Ampere")}
+    (step,) = compare(TIGHT, change(("[Hopper]", "[Hopper, Blackwell]"), to=bare)).steps
+    assert (step.deserved, step.reasons) == ("minor", (RENDERED,))
+
+
 def test_another_stack_is_not() -> None:
     """What the platform renders for the other version of Kubernetes is the stack's."""
     other = edit(SMALL, STACK, ("version: 1.36.x", "version: 1.35.x"))

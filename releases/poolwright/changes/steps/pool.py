@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from poolwright.catalog.closure import Closure, PlatformClosure, UnitClosure
 from poolwright.catalog.device_class import build_device_class
+from poolwright.changes.hardware import SelectedDevices
 from poolwright.changes.report import Step, WorkloadChange
 from poolwright.changes.side import Side
 from poolwright.changes.steps.narrowed import list_narrowed
@@ -39,19 +40,16 @@ def _read_meaning(pool: Pool) -> tuple[object, ...]:
     """What a pool says, however it is written; its version aside."""
     said = pool.spec
     namespaces = {space.name: sorted(space.quota.items()) for space in said.namespaces}
-    return said.cluster_name, said.owner, said.lane, namespaces, said.headroom, _read_deciding(pool)
+    classes = [(build_device_class(one), sorted(one.features)) for one in said.device_classes]
+    classes.sort(key=lambda one: one[0].name)
+    return said.cluster_name, said.owner, said.lane, namespaces, said.headroom, classes, _read_others(pool)
 
 
-def _read_deciding(pool: Pool) -> tuple[object, ...]:
-    """What verdicts follow from, in one order: lists whose items have names have none."""
+def _read_others(pool: Pool) -> tuple[object, ...]:
+    """What verdicts follow from beside classes, in one order: lists whose items have names have none."""
     said = pool.spec
-    classes = sorted(said.device_classes, key=lambda one: one.name)
-    return (
-        sorted(said.planned_nodes, key=lambda one: one.name),
-        [(build_device_class(one), sorted(one.features)) for one in classes],
-        sorted(map(repr, said.reservations)),
-        set(said.tolerations),
-    )
+    nodes = sorted(said.planned_nodes, key=lambda one: one.name)
+    return nodes, sorted(map(repr, said.reservations)), set(said.tolerations)
 
 
 def _decides(name: str, before: Side, after: Side) -> bool:
@@ -59,7 +57,21 @@ def _decides(name: str, before: Side, after: Side) -> bool:
     old, new = before.specs.pools_by_name.get(name), after.specs.pools_by_name.get(name)
     if old is None or new is None:
         return old is not new
-    return _read_deciding(old.value) != _read_deciding(new.value)
+    return _read_others(old.value) != _read_others(new.value) or _selects_otherwise(old.value, new.value, before, after)
+
+
+def _selects_otherwise(old: Pool, new: Pool, before: Side, after: Side) -> bool:
+    """Whether some class lets other devices through, of those that are there now."""
+    one, other = (side.clusters.get(new.spec.cluster_name) for side in (before, after))
+    if one is None or other is None:
+        return True
+    there = SelectedDevices(other)
+    names = {item.name for pool in (old, new) for item in pool.spec.device_classes}
+    return any(
+        there.select(one.demand.classes.get(name), there.devices)
+        != there.select(other.demand.classes.get(name), there.devices)
+        for name in sorted(names)
+    )
 
 
 def _list_worse(name: str, before: Side, after: Side, worse: Mapping[tuple[str, str], WorkloadChange]) -> Iterator[str]:
