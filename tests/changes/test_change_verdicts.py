@@ -216,8 +216,19 @@ def test_replicas_that_are_replaced_anyway_arent_stranded() -> None:
     assert report.stranded == ()
 
 
-def test_nobody_is_stranded_by_an_order() -> None:
-    assert compare(SMALL, FULL).stranded == ()
+NOBODY: dict[str, tuple[Files, Files]] = {
+    "an-order-alone": (SMALL, FULL),
+    "more-replicas-than-there-is-room-for": (ALONE, TOO_MANY),
+    "as-few-as-before": (TOO_MANY, edit(TOO_MANY, PLACEMENTS, ("minReplicas: 5", "minReplicas: 6"))),
+}
+
+
+@pytest.mark.parametrize("case", NOBODY)
+def test_nobody_who_runs_is_stranded(case: str) -> None:
+    before, after = NOBODY[case]
+    report = compare(before, after)
+    assert report.workloads[0].change == "worse"
+    assert report.stranded == ()
 
 
 LAB = "specs/pools/lab-full.yaml"

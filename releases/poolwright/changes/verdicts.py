@@ -97,15 +97,17 @@ def list_stranded(pair: ClusterPair) -> Iterator[Stranded]:
     earlier = _fresh(pair.before)
     for verdict in _fresh(pair.after).values():
         old = earlier.get(verdict.workload)
-        if old is None or verdict.workload in pair.restarted or find_direction(old, verdict) != "worse":
+        if old is None or verdict.workload in pair.restarted or verdict.word not in ("unsatisfied", "error"):
             continue
-        if verdict.word in ("unsatisfied", "error"):
+        most = 0 if verdict.word == "error" else verdict.at_best.most
+        stuck = min(old.at_best.most, verdict.replicas) - most  # those that are new don't run yet
+        if find_direction(old, verdict) == "worse" and stuck > 0:
             yield Stranded(
                 cluster=pair.name,
                 workload=verdict.workload,
                 scenario="fresh",
                 replicas=verdict.replicas,
-                stuck=verdict.replicas - verdict.at_best.most,
+                stuck=stuck,
                 reasons=tuple(say_reasons(verdict)),
             )
 
