@@ -101,6 +101,26 @@ def test_a_lock_that_goes_takes_all_its_pins_along() -> None:
     assert {(one.after, one.note) for one in rows} == {(None, "the lock is gone")}
 
 
+DRIVER = "stacks.kubernetes-1-36.draDrivers.dra-driver-nvidia-gpu"
+IMAGE = "registry.example.com/serving/vllm-openai:v0.33.0"
+STACKS: dict[str, tuple[tuple[str, str], tuple[ValueChange, ...]]] = {
+    "a-driver": (("version: 0.5.0", "version: 0.4.0"), (value(DRIVER, "0.5.0", "0.4.0"),)),
+    "kubernetes": (("1.36.x", "1.35.x"), (value("stacks.kubernetes-1-36.kubernetes", "1.36.x", "1.35.x"),)),
+    "an-image": (
+        (IMAGE, f"{IMAGE}-1"),
+        (value("stacks.kubernetes-1-36.images.vllm", f"0.33.0 {IMAGE}", f"0.33.0 {IMAGE}-1"),),
+    ),
+    "a-comment": (("# What the cluster runs.", "# What it runs."), ()),
+}
+
+
+@pytest.mark.parametrize("case", STACKS)
+def test_what_a_stack_says_without_a_lock(case: str) -> None:
+    """A driver that isn't installed by these objects changes none of them, and is another driver all the same."""
+    edits, rows = STACKS[case]
+    assert compare(SMALL, edit(SMALL, STACK, edits)).pins == rows
+
+
 # --- lanes and consents
 
 CONSENT = "placements.east/chat-70b-next.isolation"
