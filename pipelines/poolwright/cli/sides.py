@@ -12,7 +12,7 @@ from poolwright.changes.report import Revision
 from poolwright.changes.side import ClusterSide, Side
 from poolwright.cli.built_objects import Workshop
 from poolwright.cli.ends import HERE, has_project
-from poolwright.cli.live import judge_live_files
+from poolwright.cli.live import SnapshotError, judge_live_files
 from poolwright.cli.load import LoadedProject, find_inventory
 from poolwright.cli.plain_side import read_plain_side
 from poolwright.cli.plan_case import LoadedForPlan, check_nodes, load_for_plan
@@ -108,30 +108,44 @@ class SideReader:
         Raises: SpecError with every object that an API server refuses; SnapshotError.
         """
         names = dict.fromkeys((*_list_clusters(before), *_list_clusters(after)))
+        if self._live and not any(self._is_live(one, names) for one in names):
+            raise SnapshotError(self._say_whose(names))
         same = {one for one in names if before.describe(one) == after.describe(one) and not self._is_live(one, names)}
-        sides = [self._judge_side(one, same) for one in (before, after)]
+        sides = [self._judge_side(one, same, names) for one in (before, after)]
         return sides[0], sides[1], tuple(sorted(same))
 
     def _is_live(self, name: str, names: Collection[str]) -> bool:
         return bool(self._live) and (name == self._live_cluster or (self._live_cluster is None and len(names) == 1))
 
-    def _judge_side(self, read: ReadSide, same: Collection[str]) -> Side:
+    def _say_whose(self, names: Collection[str]) -> str:
+        """Why the files are of no cluster."""
+        if not names:
+            return "manifests are compared as they are: nothing says which cluster runs them"
+        known = ", ".join(names)
+        if self._live_cluster is None:
+            return f"whose objects these are isn't said; add --cluster: {known}"
+        return f"there is no cluster {self._live_cluster} on either side; known: {known}"
+
+    def _judge_side(self, read: ReadSide, same: Collection[str], every: Collection[str]) -> Side:
         given = read.given
         if given is None:
             return read.side
         names = [one for one in given.clusters if one not in same]
         try:
-            clusters = {one: self._read_cluster(given, read, one) for one in self._progress.each(names)}
+            clusters = {
+                one: self._read_cluster(given, read, one, is_live=self._is_live(one, every))
+                for one in self._progress.each(names)
+            }
         except SpecError as error:
             raise SpecError(name_files(error.findings, read.side.revision)) from None
         return replace(read.side, clusters=clusters)
 
-    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str) -> ClusterSide:
+    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str, *, is_live: bool) -> ClusterSide:
         case = given.build_case(name, self._workshop)
         check_nodes(case)
         self._progress.tell("judging")
         live = None
-        if self._is_live(name, given.clusters):
+        if is_live:
             live = judge_live_files(self._live, case.objects, case.cluster, case.inventory)
         return ClusterSide(
             plan=case.cluster,

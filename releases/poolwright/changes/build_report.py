@@ -135,7 +135,7 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
         before=old,
         after=new,
         restarted=frozenset(one.name for one in restarts),
-        touched=frozenset(_list_touched(objects, new)),
+        touched=frozenset(_list_touched(objects, old, new)),
     )
     findings = [*list_hazards(objects_of, ObjectPlaces(after.specs, name).find), *check_prices(pair)]
     shortfalls = tuple(list_shortfalls(pair))
@@ -164,12 +164,19 @@ def _list_objects(side: ClusterSide | None) -> list[UnitObject]:
     return [UnitObject(unit=unit, value=value) for unit, values in objects.items() for value in values]
 
 
-def _list_touched(objects: Iterable[ObjectChange], side: ClusterSide | None) -> Iterator[str]:
-    """Workloads of units in which some object that decides on devices differs."""
+def _list_touched(objects: Iterable[ObjectChange], old: ClusterSide | None, new: ClusterSide | None) -> Iterator[str]:
+    """Workloads of units in which some object that decides on devices differs; of plain manifests, which are no units,
+    those that ask for something else.
+    """
+    if new is None:
+        return
     units = {one.unit for one in objects if one.kind in _DECIDING}
-    for unit in units if side is not None else ():
-        for document in side.objects.get(unit, ()) if side is not None else ():
+    for unit in units - {""}:
+        for document in new.objects.get(unit, ()):
             yield f"{document['metadata'].get('namespace', '')}/{document['metadata']['name']}"
+    if "" in units:
+        known = {} if old is None else {one.title: replace(one, origin=None) for one in old.demand.workloads}
+        yield from (one.title for one in new.demand.workloads if known.get(one.title) != replace(one, origin=None))
 
 
 def _check_promises(pair: ClusterPair, said: Iterable[Finding]) -> Iterator[Finding]:

@@ -18,13 +18,38 @@ from poolwright.specs.place import Place
 
 
 def list_pins(before: Side, after: Side) -> Iterator[ValueChange]:
-    """Choices of the two locks, by path; one that isn't there chooses nothing."""
+    """Choices of the two locks, and what stacks that both sides have say of the same themselves; by path."""
+    locked = list(_list_locked(before, after))
+    known = {one.path for one in locked}
+    said = _compare("", dict(_list_versions(before)), dict(_list_versions(after)), only_both=True)
+    yield from sorted((*locked, *(one for one in said if one.path not in known)), key=lambda one: one.path)
+
+
+def _list_locked(before: Side, after: Side) -> Iterator[ValueChange]:
+    """A lock that isn't there chooses nothing."""
     if after.lock is not None:
         for one in list_changes(before.lock, after.lock):
             yield ValueChange(path=one.path, before=one.before, after=one.after, note=one.reason)
     elif before.lock is not None:
         for one in list_changes(None, before.lock):
             yield ValueChange(path=one.path, before=one.after, after=None, note="the lock is gone")
+
+
+def _list_versions(side: Side) -> Iterator[tuple[str, str]]:
+    """What each stack runs, by the path that a lock has for it."""
+    for stack in side.specs.stacks:
+        said, path = stack.value.spec, f"stacks.{stack.value.identity}"
+        for name, part in (
+            ("kubernetes", said.kubernetes),
+            ("gpuOperator", said.gpu_operator),
+            ("gpuDriver", said.gpu_driver),
+            ("containerRuntime", said.container_runtime),
+            ("containerToolkit", said.container_toolkit),
+        ):
+            if part is not None:
+                yield f"{path}.{name}", part.version
+        yield from ((f"{path}.draDrivers.{one.name}", one.version) for one in said.dra_drivers)
+        yield from ((f"{path}.images.{one.name}", f"{one.version} {one.image}") for one in said.serving_images)
 
 
 def list_gates(before: Side, after: Side) -> Iterator[ValueChange]:
@@ -42,7 +67,7 @@ def list_ledger(before: Side, after: Side) -> Iterator[ValueChange]:
 
 
 def list_lanes(before: Side, after: Side) -> Iterator[ValueChange]:
-    """Lanes of pools, and placements' consents to a lane or to weaker isolation."""
+    """Lanes of pools, placements' consents to a lane, and the isolation that they come to: theirs or the envelope's."""
     yield from _compare("", dict(_list_lanes(before)), dict(_list_lanes(after)), only_both=True)
 
 
@@ -109,7 +134,8 @@ def _list_lanes(side: Side) -> Iterator[tuple[str, str]]:
         for name, placement in placements.items():
             said = placement.value.spec
             yield f"placements.{cluster}/{name}.lane", said.lane
-            yield f"placements.{cluster}/{name}.isolation", said.isolation or "the envelope's"
+            envelope = side.specs.envelopes_by_identity[f"{said.envelope.name}@{said.envelope.version}"]
+            yield f"placements.{cluster}/{name}.isolation", said.isolation or envelope.value.spec.isolation
 
 
 def _compare(

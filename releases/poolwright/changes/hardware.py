@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from poolwright.allocation.claim import DeviceClass
+from poolwright.allocation.claim import DeviceClass, Request
 from poolwright.allocation.held import DeviceId
 from poolwright.allocation.reasons.clauses import split_clauses
 from poolwright.allocation.selectors import SelectorCache
+from poolwright.allocation.subject import Subject
 from poolwright.catalog.resource_slice import Device, newest_pools
 from poolwright.changes.report import ClassChange, ClassChangeWord, Hardware, Move
 from poolwright.changes.side import ClusterPair, ClusterSide
@@ -25,7 +26,7 @@ _MAX_NAMES: Final = 5  # of workloads in a sentence
 
 
 def list_class_changes(pair: ClusterPair) -> Iterator[ClassChange]:
-    """Classes whose selectors or whose devices differ, by name.
+    """Classes whose selectors or whose devices differ, by name. A device that became other hardware is another one.
 
     Cost: a class that reads the same is asked only about devices that differ.
     """
@@ -39,39 +40,38 @@ def list_class_changes(pair: ClusterPair) -> Iterator[ClassChange]:
         if not is_reworded and not moved:
             continue
         before, after = old.select(one, asked), new.select(other, asked)
-        if before == after and not is_reworded:
+        kept = {found for found in before & after if old.read_kind(found) == new.read_kind(found)}
+        if before == after == kept and not is_reworded:
             continue
         yield ClassChange(
             cluster=pair.name,
             name=name,
-            change=_name_change(one, other, before, after),
+            change=_name_change(one, other, before - kept, after - kept),
             before=None if one is None else len(old.select(one)),
             after=None if other is None else len(new.select(other)),
-            lost=old.describe(before - after),
-            gained=new.describe(after - before),
+            lost=old.describe(before - kept),
+            gained=new.describe(after - kept),
             clauses=tuple(_list_clauses(one, other)),
             users=tuple(sorted({*old.find_users(name), *new.find_users(name)})),
         )
 
 
 def check_classes(pair: ClusterPair, changes: Iterable[ClassChange], specs: Specs) -> Iterator[Finding]:
-    """A warning for each class that lost devices and that workloads still claim by."""
-    workloads = () if pair.after is None else pair.after.demand.workloads
+    """A warning for each class that lost devices, and that somebody claims by still."""
+    used = set() if pair.after is None else {n for one in pair.after.demand.workloads for n in list_class_names(one)}
     for one in changes:
-        users = sorted(workload.title for workload in workloads if one.name in list_class_names(workload))
-        if not users or not one.lost:
-            continue
-        left = "the class is gone" if one.after is None else f"{count_of(one.after, 'device')} left"
-        yield Finding(
-            code="class-lost-devices",
-            severity="warning",
-            place=find_class_place(specs, pair.name, one.name),
-            what=f"{pair.name}: class {one.name} selects {say_hardware(one.lost)} no longer: {left}",
-            why=f"{say_names(users)} {verb_of(len(users), 'claim')} by it: pods that run keep what they have, and a "
-            "restart chooses among what is left",
-            rule=RULE,
-            fix="if that isn't meant, widen the class again; the verdicts say whether all still find devices",
-        )
+        if one.lost and one.name in used:
+            who = f"{say_names(one.users)} {verb_of(len(one.users), 'claim')} by it"
+            left = "the class is gone" if one.after is None else f"{count_of(one.after, 'device')} left"
+            yield Finding(
+                code="class-lost-devices",
+                severity="warning",
+                place=find_class_place(specs, pair.name, one.name),
+                what=f"{pair.name}: class {one.name} selects {say_hardware(one.lost)} no longer: {left}",
+                why=f"{who}: pods that run keep what they have, and a restart chooses among what is left",
+                rule=RULE,
+                fix="if that isn't meant, widen the class again; the verdicts say whether all still find devices",
+            )
 
 
 def list_moves(pair: ClusterPair) -> Iterator[Move]:
@@ -135,20 +135,29 @@ class SelectedDevices:
             return self._found[device_class.name]
         return self._ask(device_class, among)
 
+    def select_for(self, request: Request, among: Iterable[DeviceId]) -> frozenset[DeviceId]:
+        """Those that a request is met by: of its class, and let through by its own selectors."""
+        found = self.select(self.classes.get(request.class_name), among)
+        return frozenset(one for one in found if self._passes(request.selectors, self.devices[one]))
+
     def _ask(self, device_class: DeviceClass, among: Iterable[DeviceId]) -> frozenset[DeviceId]:
         return frozenset(
             one
             for one in among
-            if (device := self.devices.get(one)) is not None
-            and all(
-                text is not None and self._selectors.matches(text, device) is True for text in device_class.selectors
-            )
+            if (device := self.devices.get(one)) is not None and self._passes(device_class.selectors, device)
         )
+
+    def _passes(self, selectors: Iterable[str | None], device: Device) -> bool:
+        return all(text is not None and self._selectors.matches(text, device) is True for text in selectors)
 
     def describe(self, devices: Iterable[DeviceId]) -> tuple[Hardware, ...]:
         """How many there are of each kind."""
-        counts = Counter(describe_device(self.devices[one]) for one in devices)
+        counts = Counter(map(self.read_kind, devices))
         return tuple(Hardware(product=p, kind=k, count=n) for (p, k), n in sorted(counts.items()))
+
+    def read_kind(self, device: DeviceId) -> tuple[str, str]:
+        """Product and type of a device."""
+        return describe_device(self.devices[device])
 
     def find_users(self, name: str) -> set[str]:
         """Workloads that claim by a class."""
@@ -164,11 +173,14 @@ def describe_device(device: Device) -> tuple[str, str]:
 def list_class_names(workload: Workload) -> Iterator[str]:
     """The classes that a workload's claims name, alternatives too."""
     for pod in workload.pods:
-        for claim in pod.claims:
-            for request in claim.requests:
-                for one in (request.exactly, *request.first_available):
-                    if one is not None:
-                        yield one.class_name
+        yield from (one.class_name for one in list_requests(pod))
+
+
+def list_requests(pod: Subject) -> Iterator[Request]:
+    """What a pod's claims ask for, alternatives too."""
+    for claim in pod.claims:
+        for request in claim.requests:
+            yield from (one for one in (request.exactly, *request.first_available) if one is not None)
 
 
 def find_workload(demand: Demand, title: str) -> Workload | None:
@@ -204,16 +216,14 @@ def _selectors(device_class: DeviceClass | None) -> object:
     return None if device_class is None else device_class.selectors
 
 
-def _name_change(
-    one: object, other: object, before: frozenset[DeviceId], after: frozenset[DeviceId]
-) -> ClassChangeWord:
+def _name_change(one: object, other: object, lost: frozenset[DeviceId], gained: frozenset[DeviceId]) -> ClassChangeWord:
     if one is None or other is None:
         return "new" if one is None else "gone"
-    if before == after:
+    if not lost and not gained:
         return "reworded"
-    if before - after and after - before:
+    if lost and gained:
         return "moved"
-    return "shrank" if before - after else "grew"
+    return "shrank" if lost else "grew"
 
 
 def _list_clauses(one: DeviceClass | None, other: DeviceClass | None) -> Iterator[str]:

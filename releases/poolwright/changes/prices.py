@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from poolwright.admission.admit import Word
 from poolwright.admission.report.words import WORDS, say_gib, say_mends
 from poolwright.changes.report import PriceChange
 from poolwright.changes.side import ClusterPair, ClusterSide
@@ -12,6 +14,7 @@ from poolwright.plan.pricing.priced import PricedClass
 from poolwright.specs.finding import Finding
 
 _Key = tuple[str, str]  # unit and class
+_RANKS: Final[dict[Word, int]] = {"refused": 0, "unsupported": 1, "tooClose": 2, "admitted": 3}
 
 
 def list_price_changes(pair: ClusterPair) -> Iterator[PriceChange]:
@@ -31,11 +34,12 @@ def list_price_changes(pair: ClusterPair) -> Iterator[PriceChange]:
 
 
 def check_prices(pair: ClusterPair) -> Iterator[Finding]:
-    """An error for each placement that was admitted and is refused, or new and refused; a warning if it isn't known."""
+    """An error for each placement that is refused and wasn't, a warning for one of which less is known than was."""
     before = _index(pair.before)
     for key, new in _index(pair.after).items():
         old = before.get(key)
-        if _is_admitted(new) or (old is not None and old.admission.word == new.admission.word):
+        rank = _RANKS[new.admission.word]
+        if _is_admitted(new) or (old is not None and rank >= _RANKS[old.admission.word]):
             continue
         was = "" if old is None else f", and was {WORDS[old.admission.word]}"
         yield Finding(

@@ -18,6 +18,7 @@ from poolwright.specs.schema_parts import DIALECT
 
 KIND: Final = "ChangeReport"
 MAX_REPORT_BYTES: Final = 32 << 20
+_MAX_SAID: Final = 200
 
 Step = Literal["none", "patch", "minor", "major"]
 Direction = Literal["worse", "better", "same", "new", "gone"]
@@ -311,7 +312,9 @@ def parse_report(data: bytes) -> Report:
     try:
         return msgspec.json.decode(data, type=Report)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ReportError(f"it is no {KIND} of {API_VERSION}: {error}") from None
+        what = str(error)
+        said = what if len(what) <= _MAX_SAID else f"{what[:_MAX_SAID]}..."  # a name in it may be as long as the report
+        raise ReportError(f"it is no {KIND} of {API_VERSION}: {said}") from None
 
 
 def report_schema() -> dict[str, Any]:

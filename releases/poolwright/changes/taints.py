@@ -13,7 +13,7 @@ from poolwright.allocation.placing import find_bar
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import Device, Taint, newest_pools
-from poolwright.changes.hardware import SelectedDevices, list_class_names, say_names
+from poolwright.changes.hardware import SelectedDevices, list_requests, say_names
 from poolwright.changes.report import Taint as TaintRow
 from poolwright.changes.side import ClusterPair
 from poolwright.changes.verdicts import RULE
@@ -27,14 +27,15 @@ _EVICTING: Final = "NoExecute"
 _HARMLESS: Final = ("None", "PreferNoSchedule")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _New:
     """A taint that wasn't there."""
 
     target: str
     taint: Taint
     devices: frozenset[DeviceId]
-    node: Node | None  # None: it is a device's
+    node: Node | None  # behind which they are, with the taints that it had; None: it isn't known, or there is none
+    is_of_device: bool = False
 
 
 def list_taints(pair: ClusterPair) -> Iterator[TaintRow]:
@@ -66,10 +67,12 @@ def check_taints(pair: ClusterPair, rows: Iterable[TaintRow]) -> Iterator[Findin
             continue
         leave = "must leave" if one.evicts else "keep their devices and can't come back"
         nodes = pair.after.demand.sources.nodes
+        where = {f"device {'/'.join(found)}": name for found, name in _locate(pair.after.demand).items()}
+        where |= {f"node {name}": name for name in nodes}
         yield Finding(
             code="taint-reaches",
             severity="warning",
-            place=nodes.get(one.target.partition(" ")[2], next(iter(nodes.values()), Place(PROJECT_FILE))),
+            place=nodes.get(where.get(one.target, ""), Place(PROJECT_FILE)),
             what=f"{one.cluster}: {one.target} is newly tainted {one.taint}: {count_of(one.devices, 'device')} behind "
             f"it, out of reach for {say_names(one.workloads)}",
             why=f"new pods that don't tolerate it stay away; those that run there {leave}",
@@ -81,30 +84,51 @@ def check_taints(pair: ClusterPair, rows: Iterable[TaintRow]) -> Iterator[Findin
 def _list_nodes(before: Demand | None, after: Demand) -> Iterator[_New]:
     known = {node.name: node for node in before.nodes} if before else {}
     devices: dict[str, set[DeviceId]] = {}
-    for pool in newest_pools(after.slices).values():
-        for one in pool:
-            for device in one.devices:
-                name = (device.placement or one.placement).node_name
-                if name is not None:
-                    devices.setdefault(name, set()).add((device.driver, device.pool, device.name))
+    for found, name in _locate(after).items():
+        devices.setdefault(name, set()).add(found)
     for node in sorted(after.nodes, key=lambda one: one.name):
         old = known.get(node.name)
         if old is None:
             continue  # a node that is new takes nothing from anybody
         for taint in _taints(node):
             if taint.effect not in _HARMLESS and _key(taint) not in map(_key, _taints(old)):
-                yield _New(f"node {node.name}", taint, frozenset(devices.get(node.name, ())), node)
+                behind = frozenset(devices.get(node.name, ()))
+                yield _New(target=f"node {node.name}", taint=taint, devices=behind, node=_keep_taints(node, old))
 
 
 def _list_devices(before: Demand | None, after: Demand) -> Iterator[_New]:
     known = _index(before) if before else {}
+    earlier = {node.name: node for node in before.nodes} if before else {}
+    nodes, where = {node.name: node for node in after.nodes}, _locate(after)
     for one, device in sorted(_index(after).items()):
         old = known.get(one)
         if old is None:
             continue
         for taint in device.taints:
             if taint.effect not in _HARMLESS and _key(taint) not in map(_key, old.taints):
-                yield _New(f"device {'/'.join(one)}", taint, frozenset([one]), None)
+                node = nodes.get(where.get(one, ""))
+                yield _New(
+                    target=f"device {'/'.join(one)}",
+                    taint=taint,
+                    devices=frozenset([one]),
+                    node=node and _keep_taints(node, earlier.get(node.name, node)),
+                    is_of_device=True,
+                )
+
+
+def _keep_taints(node: Node, old: Node) -> Node:
+    return replace(node, taints=old.taints, unschedulable=old.unschedulable)
+
+
+def _locate(demand: Demand) -> dict[DeviceId, str]:
+    """The nodes of devices that are of one."""
+    return {
+        (device.driver, device.pool, device.name): name
+        for pool in newest_pools(demand.slices).values()
+        for one in pool
+        for device in one.devices
+        if (name := (device.placement or one.placement).node_name) is not None
+    }
 
 
 def _index(demand: Demand) -> dict[DeviceId, Device]:
@@ -126,32 +150,25 @@ def _say(taint: Taint) -> str:
 
 
 def _reaches(one: _New, workload: Workload, selected: SelectedDevices) -> bool:
-    """Whether some class of a workload selects what is behind the taint, and some pod of it doesn't tolerate that."""
-    classes = [selected.classes[name] for name in set(list_class_names(workload)) if name in selected.classes]
-    if not any(selected.select(found, one.devices) for found in classes):
-        return False
-    return any(_may_come(one, pod) and not _tolerates(one, pod) for pod in workload.pods)
+    """Whether some pod of a workload could have had what is behind the taint, and doesn't tolerate it."""
+    return any(_could_come(one, pod) and _is_kept_away(one, pod, selected) for pod in workload.pods)
 
 
-def _may_come(one: _New, pod: Subject) -> bool:
-    """Whether nothing but taints keeps a pod from the node."""
-    return one.node is None or find_bar(pod, replace(one.node, taints=(), unschedulable=False)) is None
+def _could_come(one: _New, pod: Subject) -> bool:
+    """Whether nothing kept a pod from the node before."""
+    return one.node is None or find_bar(pod, one.node) is None
 
 
-def _tolerates(one: _New, pod: Subject) -> bool:
-    if one.node is not None:
-        return find_untolerated(replace(one.node, taints=(one.taint,), unschedulable=False), pod.tolerations) is None
-    requests = [
-        part
-        for claim in pod.claims
-        for request in claim.requests
-        for part in (request.exactly, *request.first_available)
-        if part is not None
-    ]
+def _is_kept_away(one: _New, pod: Subject, selected: SelectedDevices) -> bool:
+    """A node's taint keeps pods away that it would have devices for; a device's taint, requests that it would serve."""
+    wanting = [part for part in list_requests(pod) if selected.select_for(part, one.devices)]
+    if not one.is_of_device:
+        bare = Node(name="", taints=(one.taint,))
+        return bool(wanting) and find_untolerated(bare, pod.tolerations) is not None
     bare = Node(name="", taints=(replace(one.taint, effect="NoSchedule"),))
-    return all(
-        find_untolerated(bare, [_as_scheduling(said, one.taint) for said in part.tolerations]) is None
-        for part in requests
+    return any(
+        find_untolerated(bare, [_as_scheduling(said, one.taint) for said in part.tolerations]) is not None
+        for part in wanting
     )
 
 

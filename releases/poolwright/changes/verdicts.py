@@ -28,14 +28,14 @@ _SEVERITIES: Final[dict[Word, Severity]] = {
     "unsatisfied": "error",
     "undecided": "warning",
     "order-dependent": "warning",
-    "always-fits": "note",
+    "always-fits": "warning",  # worse by its risk alone
 }
 _MEANINGS: Final[dict[Word, str]] = {
     "error": "scheduling aborts on a pod of it, so that it never starts",
     "unsatisfied": "in no order do all its replicas find devices",
     "undecided": "that all its replicas find devices isn't proven, nor that they don't",
     "order-dependent": "whether all its replicas find devices depends on who comes first",
-    "always-fits": "it fits in every order",
+    "always-fits": "the scheduler gives it devices that the driver may refuse: a pod then has them and doesn't start",
 }
 
 
@@ -55,7 +55,8 @@ def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
     ):
         for verdict in found.values():
             old = earlier.get(verdict.workload)
-            if find_direction(old, verdict) == "worse" or (old is None and verdict.word != "always-fits"):
+            is_doubted = verdict.word != "always-fits" or _has_risk(verdict)
+            if find_direction(old, verdict) == "worse" or (old is None and is_doubted):
                 place = _find_place(pair.after.demand, verdict.workload)
                 runs_on = old is not None and verdict.workload not in pair.restarted
                 yield _say_worse(pair.after, old, verdict, place, words, runs_on=runs_on)
@@ -101,15 +102,17 @@ def list_stranded(pair: ClusterPair) -> Iterator[Stranded]:
     earlier = _fresh(pair.before)
     for verdict in _fresh(pair.after).values():
         old = earlier.get(verdict.workload)
-        if old is None or verdict.workload in pair.restarted or find_direction(old, verdict) != "worse":
+        if old is None or verdict.workload in pair.restarted or verdict.word not in ("unsatisfied", "error"):
             continue
-        if verdict.word in ("unsatisfied", "error"):
+        most = 0 if verdict.word == "error" else verdict.at_best.most
+        stuck = min(old.at_best.most, verdict.replicas) - most  # those that are new don't run yet
+        if find_direction(old, verdict) == "worse" and stuck > 0:
             yield Stranded(
                 cluster=pair.name,
                 workload=verdict.workload,
                 scenario="fresh",
                 replicas=verdict.replicas,
-                stuck=verdict.replicas - verdict.at_best.most,
+                stuck=stuck,
                 reasons=tuple(say_reasons(verdict)),
             )
 
@@ -125,8 +128,8 @@ def check_stranded(pair: ClusterPair, stranded: Iterable[Stranded]) -> Iterator[
             code="restart-stranded",
             severity="error",
             place=_find_place(side.demand, one.workload),
-            what=f"{pair.name}/{one.workload}: {one.stuck} of {count_of(one.replicas, 'replica')} that run couldn't be "
-            f"placed again{reasons}",
+            what=f"{pair.name}/{one.workload}: {one.stuck} of {count_of(one.replicas, 'running replica')} couldn't "
+            f"be placed again{reasons}",
             why="they keep their devices: nothing shows until a pod restarts or a node drains; it then stays Pending",
             rule=RULE,
             fix="keep devices that it can have before the class, node or claim changes, or move the workload first",
@@ -134,16 +137,22 @@ def check_stranded(pair: ClusterPair, stranded: Iterable[Stranded]) -> Iterator[
 
 
 def find_direction(before: Verdict | None, after: Verdict | None) -> Direction:
-    """Which way a verdict went: by the word, then by how many replicas are left out."""
+    """Which way a verdict went: by the word, by how many replicas are left out, by whether the driver may refuse."""
     if before is None or after is None:
         return "gone" if after is None else "new"
     old, new = _weigh(before), _weigh(after)
     return "same" if old == new else "worse" if new < old else "better"
 
 
-def _weigh(verdict: Verdict) -> tuple[int, int, int]:
+def _weigh(verdict: Verdict) -> tuple[int, int, int, bool]:
     always, best = verdict.always.least - verdict.replicas, verdict.at_best.most - verdict.replicas
-    return (_RANKS[verdict.word], 0, 0) if verdict.word == "error" else (_RANKS[verdict.word], best, always)
+    rank, is_sure = _RANKS[verdict.word], not _has_risk(verdict)
+    return (rank, 0, 0, is_sure) if verdict.word == "error" else (rank, best, always, is_sure)
+
+
+def _has_risk(verdict: Verdict) -> bool:
+    """Whether the scheduler gives it devices that the driver may refuse when a pod starts."""
+    return any(one.kind == "prepare-risk" for one in verdict.qualifiers)
 
 
 def _compare(
@@ -159,7 +168,7 @@ def _compare(
             before=_answer(old),
             after=_answer(new),
             change=direction,
-            reasons=() if new is None or direction == "same" else tuple(say_reasons(new)),
+            reasons=() if new is None or direction == "same" else tuple(_list_reasons(new)),
         )
 
 
@@ -193,9 +202,9 @@ def _say_worse(
     side: ClusterSide, old: Verdict | None, new: Verdict, place: Place, words: str, *, runs_on: bool
 ) -> Finding:
     """runs_on: its pods aren't replaced by the change."""
-    counts = f"{new.word} {say_counts(new)}"
-    what = f"is new and {counts}" if old is None else f"was {old.word} {say_counts(old)} and is {counts}"
-    reasons = "; ".join(say_reasons(new))
+    answer = _say_answer(new)
+    what = f"is new and {answer}" if old is None else f"was {_say_answer(old)} and is {answer}"
+    reasons = "; ".join(_list_reasons(new))
     quiet = " (pods that run keep their devices: it shows once one restarts)" if runs_on else ""
     return Finding(
         code="fit-worse",
@@ -206,6 +215,15 @@ def _say_worse(
         rule=RULE,
         fix=f"see `{side.asked_by}`: it names who takes the devices, and what would mend it",
     )
+
+
+def _list_reasons(verdict: Verdict) -> Iterator[str]:
+    yield from say_reasons(verdict)
+    yield from (one.reason for one in verdict.qualifiers if one.kind == "prepare-risk")
+
+
+def _say_answer(verdict: Verdict) -> str:
+    return f"{verdict.word} {say_counts(verdict)}{', with a risk when pods start' if _has_risk(verdict) else ''}"
 
 
 def _list_stranded_live(pair: ClusterPair) -> Iterator[Stranded]:

@@ -12,10 +12,9 @@ from dataclasses import fields, replace
 from typing import Final
 
 from poolwright.allocation.claim import Claim, ClaimRequest, Request
-from poolwright.allocation.held import DeviceId
 from poolwright.allocation.selectors import SelectorCache
 from poolwright.allocation.subject import Subject, claim_key
-from poolwright.catalog.resource_slice import Device, newest_pools
+from poolwright.catalog.resource_slice import Device
 from poolwright.plan.demand import Demand, Workload
 
 # Where a workload is written, and what it may fall to, decide on no verdict of its peak.
@@ -51,12 +50,8 @@ class _Reader:
 
     def __init__(self, demand: Demand) -> None:
         self._demand = demand
-        self._devices: dict[DeviceId, Device] = {
-            (device.driver, device.pool, device.name): device
-            for pool in newest_pools(demand.slices).values()
-            for part in pool
-            for device in part.devices
-        }
+        # All that are published, by their number: the slices of both demands are the same.
+        self._devices: list[Device] = [device for part in demand.slices for device in part.devices]
         self._selectors = SelectorCache(demand.features)
         self._selected: dict[tuple[str | None, ...], object] = {}
 
@@ -65,8 +60,14 @@ class _Reader:
         return [self._read_pod(workload, pod) for pod in workload.pods]
 
     def _read_pod(self, workload: Workload, pod: Subject) -> object:
-        """Everything of a pod, its claims in terms of devices; new claims are told apart by their order alone."""
-        claims = [(self._read_claim(claim), claim_key(claim) in workload.shared) for claim in pod.claims]
+        """Everything of a pod, its claims in terms of devices.
+
+        New claims are told apart by their order alone, those that are there by their names: others may use them too.
+        """
+        claims = [
+            (self._read_claim(claim), claim_key(claim) if claim_key(claim) in workload.shared else None)
+            for claim in pod.claims
+        ]
         return replace(pod, claims=(), claim_names=()), claims
 
     def _read_claim(self, claim: Claim) -> object:
@@ -96,7 +97,7 @@ class _Reader:
 
     def _ask(self, texts: tuple[str | None, ...]) -> object:
         found = set()
-        for key, device in self._devices.items():
+        for number, device in enumerate(self._devices):
             for text in texts:
                 answer = None if text is None else self._selectors.matches(text, device)
                 if answer is False:
@@ -104,5 +105,5 @@ class _Reader:
                 if answer is not True:  # an error ends an attempt, and when depends on the text
                     return texts
             else:
-                found.add(key)
+                found.add(number)
         return frozenset(found)

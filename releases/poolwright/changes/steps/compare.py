@@ -15,9 +15,12 @@ from poolwright.changes.report import SpecStep, Step, WorkloadChange
 from poolwright.changes.side import Side
 from poolwright.changes.steps.envelope import judge_envelope
 from poolwright.changes.steps.pool import judge_pool
+from poolwright.specs.canonical import canonical_json
 from poolwright.specs.finding import Finding
-from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.model import plain_spec
+from poolwright.specs.parse import PROJECT_FILE, Spec
 from poolwright.specs.place import Place
+from poolwright.specs.pool import Pool
 
 _ORDER: Final[tuple[Step, ...]] = ("none", "patch", "minor", "major")
 
@@ -30,15 +33,18 @@ def list_steps(before: Side, after: Side, workloads: Iterable[WorkloadChange]) -
     worse = {(one.cluster, one.name): one for one in workloads if one.change == "worse"}
     for name in sorted(after.specs.pools_by_name.keys() & before.specs.pools_by_name.keys()):
         old, new = before.specs.pools_by_name[name], after.specs.pools_by_name[name]
-        if old.value != new.value:
-            deserved, reasons = judge_pool(name, before, after, worse)
+        if _write(old) == _write(new):
+            continue
+        deserved, reasons = judge_pool(name, before, after, worse)
+        taken = find_step(old.value.metadata.version, new.value.metadata.version)
+        if (taken, deserved) != ("none", "none"):  # else it says the same in other words
             yield SpecStep(
                 kind="Pool",
                 name=name,
                 file=new.document.file,
                 before=old.value.metadata.version,
                 after=new.value.metadata.version,
-                taken=find_step(old.value.metadata.version, new.value.metadata.version),
+                taken=taken,
                 deserved=deserved,
                 reasons=tuple(reasons),
             )
@@ -84,7 +90,7 @@ def find_step(before: str, after: str) -> Step | Literal["back"]:
 
 
 def _list_envelope_steps(before: Side, after: Side, worse: dict[tuple[str, str], WorkloadChange]) -> Iterator[SpecStep]:
-    """Of each version that is new, from the highest lower one that either side has."""
+    """Of each version that is new, from the one before it that either side has."""
     names = before.bases.keys()
     for spec in sorted(after.specs.envelopes, key=lambda one: one.value.identity):
         meta = spec.value.metadata
@@ -95,10 +101,9 @@ def _list_envelope_steps(before: Side, after: Side, worse: dict[tuple[str, str],
             for one in (*before.specs.envelopes, *after.specs.envelopes)
             if one.value.metadata.name == meta.name
         }
-        lower = [one for one in versions if Version.parse(one) < Version.parse(meta.version)]
-        if not lower:
+        earlier = _find_earlier(meta.version, versions)
+        if earlier is None:
             continue
-        earlier = max(lower, key=Version.parse)
         deserved, reasons = judge_envelope(meta.name, earlier, meta.version, before, after, worse)
         yield SpecStep(
             kind="Envelope",
@@ -110,6 +115,19 @@ def _list_envelope_steps(before: Side, after: Side, worse: dict[tuple[str, str],
             deserved=deserved,
             reasons=tuple(reasons),
         )
+
+
+def _write(spec: Spec[Pool]) -> bytes:
+    """As text: of two values, true would equal 1."""
+    return canonical_json(plain_spec(spec.value))
+
+
+def _find_earlier(version: str, versions: Iterable[str]) -> str | None:
+    """The highest lower one; pre-releases of the version itself aside, which promise nothing."""
+    new = Version.parse(version)
+    core = new.finalize_version()
+    lower = [one for one in map(Version.parse, versions) if one < new and one.finalize_version() != core]
+    return str(max(lower)) if lower else None
 
 
 def _bump(version: str, step: Step) -> str:

@@ -28,16 +28,20 @@ def judge_envelope(
     """
     bases = {**before.bases, **after.bases}
     old, new = bases[f"{name}@{earlier}"].envelope, after.bases[f"{name}@{version}"].envelope
-    major = [*_list_broken(old.spec, new.spec), *_list_worse(name, version, after, worse)]
+    decides = _claims(old) != _claims(new)
+    major = [*_list_broken(old.spec, new.spec), *(_list_worse(name, version, after, worse) if decides else ())]
     if major:
         return "major", major
-    if old.record == new.record:
-        return "none", []
-    if strip_labels(build_envelope(old)) != strip_labels(build_envelope(_rename(new, old))):
+    if _render(old) != _render(_rename(new, old)):
         return "minor", ["what it renders differs"]
-    if _claims(old) != _claims(new):
+    if decides:
         return "minor", ["what it claims, or where it may be placed, differs"]
     return "patch", ["nothing that is rendered differs outside labels and annotations"]
+
+
+def _render(one: EnvelopeClosure) -> list[object]:
+    """Its objects without the record: that repeats the spec word for word, and is read by people."""
+    return strip_labels(part for part in build_envelope(one) if part["kind"] != "ConfigMap")
 
 
 def _rename(new: EnvelopeClosure, old: EnvelopeClosure) -> EnvelopeClosure:
@@ -82,10 +86,12 @@ def _list_broken(old: EnvelopeSpec, new: EnvelopeSpec) -> Iterator[str]:
             yield f"{one.kind} {one.name} may use its claim no longer"
     if new.load.context_tokens < old.load.context_tokens:
         yield f"requests may have {new.load.context_tokens} tokens, before {old.load.context_tokens}"
-    kept = {one.name for one in new.adapters.items} if new.adapters else set()
+    kept = {one.name: one for one in new.adapters.items} if new.adapters else {}
     for adapter in old.adapters.items if old.adapters else ():
         if adapter.name not in kept:
             yield f"adapter {adapter.name} goes away"
+        elif adapter.digest != kept[adapter.name].digest:
+            yield f"the digest of adapter {adapter.name} is another one"
 
 
 def _list_worse(name: str, version: str, after: Side, worse: Mapping[tuple[str, str], WorkloadChange]) -> Iterator[str]:
@@ -98,4 +104,5 @@ def _list_worse(name: str, version: str, after: Side, worse: Mapping[tuple[str, 
         title = f"{closure.envelope.spec.namespace}/{closure.unit}"
         one = worse.get((closure.on.cluster, title))
         if one is not None and one.before and one.after:
-            yield f"{title} on {closure.on.cluster} was {one.before.verdict} and is {one.after.verdict}"
+            was, now = (f"{answer.verdict} {answer.counts}" for answer in (one.before, one.after))
+            yield f"{title} on {closure.on.cluster} was {was} and is {now}"

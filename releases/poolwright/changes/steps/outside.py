@@ -1,4 +1,4 @@
-"""Objects without what says who they are and where they come from: labels and annotations."""
+"""Objects without what says who they are and where they come from: labels and annotations, those of alerts too."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ _ASIDE: Final = ("labels", "annotations")
 
 
 def strip_labels(objects: Iterable[Object]) -> list[Any]:
-    """The objects, and their pods' templates, without labels and annotations; selectors stay."""
+    """The objects, their pods' templates and their alerting rules without labels and annotations; selectors stay."""
     return [_strip(one) for one in objects]
 
 
 def _strip(value: Any) -> Any:
     if isinstance(value, dict):
+        if "alert" in value and "expr" in value:  # a rule of Prometheus: what an alert is called and says
+            value = _strip_metadata(value)
         return {
             key: _strip_metadata(part) if key == "metadata" and isinstance(part, dict) else _strip(part)
             for key, part in value.items()
