@@ -16,7 +16,7 @@ help:
 	@echo "make test   all tests"
 	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
 	@echo "make docs   write the reference docs from the code"
-	@echo "make bench  compare with real Kustomize and with Kubernetes' allocator (prints ratios)"
+	@echo "make bench  compare with real Kustomize, with Kubernetes' allocator and with ourselves (prints ratios)"
 	@echo "make oracle compare with upstream Go code (needs Go; its modules are fetched)"
 
 $(VENV)/installed: pyproject.toml
@@ -57,6 +57,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/allocate.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/pricing.py
+	$(BIN)/python benchmarks/diff.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle

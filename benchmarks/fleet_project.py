@@ -19,6 +19,7 @@ Document = dict[str, Any]
 
 EXAMPLE_CLUSTER = "east"
 _NAMED_FOLDERS = ("models", "templates")  # what envelopes name files in
+_AS_THEY_ARE: Mapping[str, Iterable[Document]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +33,14 @@ class Example:
     envelopes: tuple[Document, ...]
 
 
-def write_project(example: Path, folder: Path, *, clusters: int, units: int) -> None:
+def write_project(
+    example: Path, folder: Path, *, clusters: int, units: int, planned: Mapping[str, Iterable[Document]] = _AS_THEY_ARE
+) -> None:
     """Write a project of `clusters` x `units` placements into an empty folder; a file for each placement.
 
     example: the folder of the example fleet.
+    planned: by name of the example's pool, entries in place of its planned nodes: each is the pool's first entry with
+             these fields replaced.
     """
     source = _read_example(example)
     for name in _NAMED_FOLDERS:
@@ -47,7 +52,7 @@ def write_project(example: Path, folder: Path, *, clusters: int, units: int) -> 
         metadata = document["metadata"]
         _write(folder / "specs" / "envelopes" / metadata["name"] / f"{metadata['version']}.yaml", [document])
     for name in names:
-        pools = [_build_pool(pool, name, source.envelopes) for pool in source.pools]
+        pools = [_build_pool(pool, name, source.envelopes, planned) for pool in source.pools]
         _write(folder / "specs" / "pools" / f"{name}.yaml", pools)
         for placement in _build_placements(source, name, units):
             _write(placement_path(folder, name, placement["metadata"]["name"]), [placement])
@@ -84,9 +89,14 @@ def _build_project(project: Document, names: Iterable[str]) -> Document:
     return {**project, "spec": {**project["spec"], "clusters": clusters}}
 
 
-def _build_pool(pool: Document, cluster: str, envelopes: Iterable[Document]) -> Document:
+def _build_pool(
+    pool: Document, cluster: str, envelopes: Iterable[Document], planned: Mapping[str, Iterable[Document]]
+) -> Document:
     """The pool on another cluster; without quotas, for they fit the example's few units."""
     spec = {**pool["spec"], "clusterName": cluster}
+    if pool["metadata"]["name"] in planned:
+        first = spec["plannedNodes"][0]
+        spec["plannedNodes"] = [{**first, **fields} for fields in planned[pool["metadata"]["name"]]]
     spec["namespaces"] = [{"name": name} for name in sorted({e["spec"]["namespace"] for e in envelopes})]
     if pool["metadata"]["name"] == "static-mig":  # one pool of a cluster renders a namespace
         admitted = {namespace["name"] for namespace in pool["spec"]["namespaces"]}

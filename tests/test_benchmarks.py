@@ -137,6 +137,33 @@ def test_verdicts_are_compared_with_one_plan() -> None:
     )
 
 
+def test_changes_are_compared_with_one_render(tmp_path: Path) -> None:
+    """A report that doesn't show its change would end it in exit code 2."""
+    argv = [sys.executable, str(BENCHMARKS / "diff.py"), "--clusters=2", "--units=9", "--nodes=3", "--runs=1"]
+    run = subprocess.run(
+        [*argv, "--folder", str(tmp_path), "--format=json"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    report = json.loads(run.stdout)
+    sizes = [(size["clusters"], size["units"], size["devices"]) for size in report["sizes"]]
+    assert sizes == [(1, 9, 80), (2, 18, 160)]
+    largest = report["sizes"][-1]
+    changes = [
+        "nothing",
+        "a promotion in one cluster",
+        "a class reworded in one cluster",
+        "one more replica at most in one cluster",
+        "a class that loses devices in one cluster",
+        "another image in every cluster's stack",
+    ]
+    assert list(largest["medians"]) == ["render, cold", *changes]
+    assert list(largest["ratios"]) == changes
+    # What is printed as a ratio is the one of what is printed as times.
+    ours, peer = (largest["medians"][name]["cpu_s"] for name in ("a promotion in one cluster", "render, cold"))
+    assert largest["ratios"]["a promotion in one cluster"]["cpu"][1] == pytest.approx(ours / peer, rel=0.02, abs=0.01)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_prices_are_compared_with_logs() -> None:
     argv = [sys.executable, str(BENCHMARKS / "pricing.py"), "--seconds=0.001", "--format=json"]
     run = subprocess.run(argv, capture_output=True, text=True, check=False)

@@ -188,8 +188,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
     assert run("render", folder=folder).code == 0
-    user = ("-c", "user.name=example", "-c", "user.email=user@example.com")
-    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), (*user, "commit", "-q", "-m", "fleet")):
+    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "fleet")):
         subprocess.run((git, *arguments), cwd=folder, env=environment(folder), check=True, timeout=60)
     return folder
 
@@ -204,13 +203,15 @@ def fleet(rendered: Path, tmp_path: Path) -> Path:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """A shell's, with `poolwright` on its PATH, and without settings of whoever runs the tests."""
+    """A shell's, with `poolwright` on its PATH, a user that Git knows, and no settings of whoever runs the tests."""
     tools = folder.parent / "tools"
     tools.mkdir(exist_ok=True)
     command = tools / "poolwright"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m poolwright "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     own = {"PATH": f"{tools}:{os.environ['PATH']}", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for who in ("AUTHOR", "COMMITTER"):
+        own |= {f"GIT_{who}_NAME": "example", f"GIT_{who}_EMAIL": "user@example.com"}
     return {**os.environ, **own, "GIT_PAGER": "cat", "LC_ALL": "C", "HOME": str(folder.parent)}
 
 

@@ -162,6 +162,18 @@ def test_what_is_not_modelled_is_not_known() -> None:
     assert (found.outcome, found.why, found.witness) == ("not-known", "affinity.podAffinity", None)
 
 
+def test_who_is_asked_about_is_judged_as_among_all() -> None:
+    """One rollout that completes and one that can stick: the workloads compete all the same."""
+    demand = demand_of(World(((0, 1, 2),), (Want(1, (frozenset({0, 1, 2}),)), Want(2, (frozenset({1, 2}),)))))
+    demand = replace(demand, workloads=tuple(replace(one, turnover=AWAY) for one in demand.workloads))
+    judgement = judge(demand)
+    found = judge_rollouts(demand, judgement)
+    titles = [one.title for one in demand.workloads]
+    assert [one.workload for one in found] == titles
+    assert [judge_rollouts(demand, judgement, only={title}) for title in titles] == [(one,) for one in found]
+    assert judge_rollouts(demand, judgement, only={"another"}) == ()
+
+
 def test_only_fresh_clusters_are_judged() -> None:
     """Old replicas are among what is held, and they do depart."""
     device = AllocatedDevice(request="r", driver="x.dev", pool="n0", device="d0")

@@ -45,7 +45,10 @@ from poolwright.changes.verdicts import (
     list_stranded,
 )
 from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.equivalence import is_equivalent
 from poolwright.plan.promises.check import check_promises
+from poolwright.plan.promises.headroom import keep_minimum
+from poolwright.plan.promises.promised import Tolerance
 from poolwright.specs.finding import Finding
 from poolwright.specs.model import API_VERSION
 from poolwright.specs.parse import PROJECT_FILE
@@ -187,10 +190,13 @@ def _check_promises(pair: ClusterPair, said: Iterable[Finding]) -> Iterator[Find
     old, new = pair.before, pair.after
     if new is None or (pair.is_same and old is not None and _promises(old) == _promises(new)):
         return
-    found = check_promises(new.plan, new.demand, new.judgement)
+    is_kept = old is not None and _keeps_headroom(old, new)
+    found = check_promises(new.plan, new.demand, new.judgement, with_headroom=not is_kept)
     known = set()
     if found and old is not None:
-        known = {(one.code, one.what) for one in check_promises(old.plan, old.demand, old.judgement)}
+        is_asked = any(one.code == "headroom-short" for one in found)
+        earlier = check_promises(old.plan, old.demand, old.judgement, with_headroom=is_asked)
+        known = {(one.code, one.what) for one in earlier}
     short = {one.place for one in said if one.code == "fit-worse" and one.severity == "error"}
     origins = {one.title: one.origin for one in new.demand.workloads}
     passed = {
@@ -209,8 +215,18 @@ def _promises(side: ClusterSide) -> tuple[object, ...]:
     promised = [
         (one.workload, one.unit, one.pool, one.behavior, one.least, one.most, one.surge) for one in side.plan.promises
     ]
-    tolerated = [replace(one, place=Place(PROJECT_FILE)) for one in side.plan.tolerances]
-    return promised, tolerated, [one.minimum for one in side.demand.workloads]
+    return promised, _tolerances(side), [one.minimum for one in side.demand.workloads]
+
+
+def _keeps_headroom(old: ClusterSide, new: ClusterSide) -> bool:
+    """Whether every loss leaves the same of what pools promise: headroom is about minimums, whatever the peaks are."""
+    placed, before = ([(one.workload, one.pool, one.behavior) for one in side.plan.promises] for side in (new, old))
+    same = placed == before and _tolerances(old) == _tolerances(new)
+    return same and is_equivalent(keep_minimum(old.demand), keep_minimum(new.demand))
+
+
+def _tolerances(side: ClusterSide) -> list[Tolerance]:
+    return [replace(one, place=Place(PROJECT_FILE)) for one in side.plan.tolerances]
 
 
 def _list_inventories(names: Iterable[str], before: Side, after: Side) -> Iterator[Inventory]:

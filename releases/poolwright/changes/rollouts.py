@@ -21,8 +21,8 @@ def list_rollouts(pair: ClusterPair) -> Iterator[RolloutRisk]:
     """
     if pair.after is None or not pair.restarted:
         return
-    for one in judge_rollouts(pair.after.demand, pair.after.judgement):
-        if one.workload in pair.restarted and one.outcome != "completes":
+    for one in judge_rollouts(pair.after.demand, pair.after.judgement, only=pair.restarted):
+        if one.outcome != "completes":
             yield RolloutRisk(
                 cluster=pair.name, workload=one.workload, outcome=one.outcome, why=one.why, fixes=one.fixes
             )

@@ -246,10 +246,11 @@ def _say_unchanged(report: Report) -> Iterator[Spans]:
         if not total:
             continue
         where = f" {SCENARIOS[scenario]}" if len(scenarios) > 1 or scenario == "live" else ""
-        which = "All" if total == len(rows) else "The other"
+        which = "The other" if total < len(rows) else "All" if total > 1 else "The only"
         words = ", ".join(f"{number} {word}" for word, number in sorted(same.items()))
-        noun = f"{which} {count(total, 'workload')} {'keeps its' if total == 1 else 'keep their'} verdict"
-        yield (Words(f"{noun.replace('All 1', 'The one')}{where}: {words}."),)
+        workloads = "workload" if which == "The only" else count(total, "workload")
+        keeps = "keeps its" if total == 1 else "keep their"
+        yield (Words(f"{which} {workloads} {keeps} verdict{where}: {words}."),)
 
 
 def _explain_words(report: Report) -> Iterator[Block]:

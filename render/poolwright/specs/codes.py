@@ -700,7 +700,10 @@ CODES: Final[dict[str, str]] = {
         "A container that loads a model has a liveness probe and no start-up probe, so that it can be restarted "
         "for ever before it has loaded."
     ),
-    "step-too-large": ("A spec's version took a larger step than its change deserves."),
+    "step-too-large": (
+        "A spec's version took a larger step than its change deserves. That is allowed, and readers will look for a "
+        "break that isn't there."
+    ),
     "step-too-small": (
         "A spec's version took a smaller step than its change deserves, none, or one back. Major: something that "
         "others rely on goes away or narrows, or a verdict gets worse. Minor: rendered objects differ otherwise. "
@@ -712,7 +715,10 @@ CODES: Final[dict[str, str]] = {
         "never there, or some order takes them from a stable envelope; else a warning."
     ),
     "surge-tier": ("An interactive placement must write its surge, 0 included; a batch one has none."),
-    "taint-reaches": ("A taint is new on a node or device that workloads could use and don't tolerate it."),
+    "taint-reaches": (
+        "A node or device has a new taint, and workloads that could use it don't tolerate that. Pods that run there "
+        "keep their devices or must leave, by the taint's effect; new ones stay away."
+    ),
     "taint-rule-all": ("A DeviceTaintRule without a field in its selector taints every device of the cluster."),
     "template-decides": (
         "A workload template sets what a cluster decides: replicas, roll-out, claims, placement, priority. A base is "

@@ -10,11 +10,14 @@ from poolwright.plan.verdict import Judgement
 from poolwright.specs.finding import Finding, sort_findings
 
 
-def check_promises(cluster: ClusterPlan, demand: Demand, judgement: Judgement) -> tuple[Finding, ...]:
+def check_promises(
+    cluster: ClusterPlan, demand: Demand, judgement: Judgement, *, with_headroom: bool = True
+) -> tuple[Finding, ...]:
     """What is less than promised: verdicts, surge, headroom.
 
-    demand:    of the cluster, every workload at its peak.
-    judgement: of it.
+    demand:        of the cluster, every workload at its peak.
+    judgement:     of it.
+    with_headroom: whether losses are judged too, which takes longer than all the rest.
     Promises are about a cluster that starts empty; of another scenario nothing is said.
     """
     if demand.scenario != "fresh":
@@ -29,5 +32,6 @@ def check_promises(cluster: ClusterPlan, demand: Demand, judgement: Judgement) -
         if found is not None:
             findings.append(found)
             short |= {promise.unit} if found.code == "verdict-short" else set()
-    findings += check_headroom(demand, cluster.promises, cluster.tolerances, short)
+    if with_headroom:
+        findings += check_headroom(demand, cluster.promises, cluster.tolerances, short)
     return sort_findings(findings)

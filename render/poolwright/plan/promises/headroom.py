@@ -33,7 +33,7 @@ def check_headroom(
     """
     if not tolerances:
         return
-    least = replace(demand, workloads=tuple(replace(one, replicas=one.minimum) for one in demand.workloads))
+    least = keep_minimum(demand)
     context = build_context(least, shows=False)
     whole = judge_context(context)
     numbers = {one.title: at for at, one in enumerate(least.workloads)}
@@ -44,6 +44,11 @@ def check_headroom(
             if one.pool == tolerance.pool and one.workload in numbers  # others claim no devices
         }
         yield from _check(_Case(context=context, whole=whole, tolerance=tolerance, placed=placed), known)
+
+
+def keep_minimum(demand: Demand) -> Demand:
+    """Every workload at its minimum: what headroom is judged of."""
+    return replace(demand, workloads=tuple(replace(one, replicas=one.minimum) for one in demand.workloads))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ a part of the demand, each at its peak and its own surge: what holds whatever th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -38,10 +38,11 @@ class Rollout:
     fixes: tuple[str, ...] = ()  # each by itself makes rollouts complete in every order, as was judged
 
 
-def judge_rollouts(demand: Demand, judgement: Judgement) -> tuple[Rollout, ...]:
+def judge_rollouts(demand: Demand, judgement: Judgement, *, only: Collection[str] | None = None) -> tuple[Rollout, ...]:
     """The rollouts of a fresh cluster's workloads, in the demand's order; of what doesn't roll, nothing.
 
     judgement: of the same demand.
+    only:      titles of the workloads that are asked about; None: all.
     Returns:   nothing of a cluster that runs: old replicas are a part of what it holds, and do depart.
     Cost:      none where verdicts say that rollouts complete; else see `find_stuck`, and a verdict for each fix.
     """
@@ -50,7 +51,7 @@ def judge_rollouts(demand: Demand, judgement: Judgement) -> tuple[Rollout, ...]:
     judged: dict[int, Rollout] = {}
     open_: list[int] = []
     for at, (workload, verdict) in enumerate(zip(demand.workloads, judgement.verdicts, strict=True)):
-        if workload.turnover is None:
+        if workload.turnover is None or (only is not None and workload.title not in only):
             continue
         if verdict.always.least >= count_needed(workload, workload.turnover):
             judged[at] = _build(workload, workload.turnover, "completes", _say_completes(workload.turnover))
