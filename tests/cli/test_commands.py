@@ -48,7 +48,7 @@ def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> N
 
 def commit_all(folder: Path) -> None:
     """Everything in a folder as the first commit of its branch main."""
-    settings = {name: "a@example.com" for name in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL")}
+    settings = dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), "a@example.com")
     settings |= {"GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a", "GIT_CONFIG_GLOBAL": os.devnull}
     for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "first")):
         subprocess.run(["git", *words], cwd=folder, check=True, env={**os.environ, **settings})

@@ -31,9 +31,7 @@ from poolwright.cli.group import Command, as_of_option, cli, project_option
     show_default=True,
     help="How the report is printed; `poolwright schema ChangeReport` describes the JSON.",
 )
-@click.option(
-    "--out", metavar="FILE", help="Also write the report to this file, as JSON, for `poolwright comment`."
-)
+@click.option("--out", metavar="FILE", help="Also write the report to this file, as JSON, for `poolwright comment`.")
 @click.option(
     "--live",
     multiple=True,
