@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from msgspec import structs
+
 from poolwright.changes.build_report import build_report
 from poolwright.changes.commits import add_commits, list_problems
 from poolwright.changes.fail_on import DEFAULT, is_failing
@@ -113,11 +115,13 @@ class _Comparison:
         report = self._compare(before, after)
         if not options.each_commit:
             return report
-        return add_commits(report, [self._judge(before, commit) for commit in between])
+        report = add_commits(report, [self._judge(before, commit) for commit in between])
+        return report if self._is_project else _place_below(report)
 
     def _compare(self, before: ReadSide, after: ReadSide) -> Report:
         old, new, untouched = self._reader.judge(before, after)
-        return build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
+        report = build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
+        return report if self._is_project else _place_below(report)
 
     def _judge(self, before: ReadSide, commit: Commit) -> CommitAnswer:
         """A commit by itself; one that can't be read is none that anything could be rendered from."""
@@ -150,6 +154,12 @@ class _Comparison:
 def _build_nothing(end: End, like: ReadSide) -> ReadSide:
     """The side before a project was there: everything is new."""
     return ReadSide(side=Side(revision=end.revision, project=like.side.project, clusters={}))
+
+
+def _place_below(report: Report) -> Report:
+    """Of manifests: what is of no single one of them is of their folder, for they have no project file."""
+    rows = [structs.replace(one, file=".") if one.file == PROJECT_FILE else one for one in report.findings]
+    return structs.replace(report, findings=tuple(rows))
 
 
 def _say_new() -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -172,7 +172,7 @@ class SideReader:
         return found
 
 
-def name_files(findings: Iterable[Finding], revision: Revision) -> list[Finding]:
+def name_files(findings: Sequence[Finding], revision: Revision) -> list[Finding]:
     """Findings with files as Git names them, REVISION:FILE, or below the folder, as it was named, that is compared.
 
     Those of the project's folder as it is on disk are named as they always are.
@@ -180,7 +180,8 @@ def name_files(findings: Iterable[Finding], revision: Revision) -> list[Finding]
     if revision is THE_PROJECT:
         return list(findings)
     top = f"{revision.name.rstrip('/')}/" if revision.commit is None else f"{revision.name}:"
-    return [replace(one, place=replace(one.place, file=f"{top}{one.place.file}")) for one in findings]
+    files = {one.place.file: f"{top}{one.place.file}" for one in findings} | {".": revision.name}
+    return [replace(one, place=replace(one.place, file=files[one.place.file])) for one in findings]
 
 
 def _list_clusters(*sides: ReadSide) -> list[str]:
