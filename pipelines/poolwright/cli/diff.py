@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -180,7 +182,14 @@ def _print(report: Report, form: Format) -> None:
             for line in render_report_text(report):
                 tell(line)
         case "json":
-            say(render_report(report).decode())
+            # In ASCII, as every JSON that is printed: a terminal may show it.
+            say(
+                re.sub(
+                    r"[^\n -~]",
+                    lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"),
+                    render_report(report).decode(),
+                )
+            )
         case "markdown":
             from poolwright.comments.markdown import render_markdown  # here: most runs don't need its room
 
@@ -188,6 +197,6 @@ def _print(report: Report, form: Format) -> None:
         case "html":
             from poolwright.comments.html import render_html
 
-            say(render_html(report))
+            say(render_html(report) + "\n")
         case _:
             say(render_findings(parse_rows(report.findings), form, tool_version=package_version()))
