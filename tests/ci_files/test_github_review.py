@@ -9,6 +9,7 @@ import pytest
 from copied import Ended, Runner, commit, git, read_steps
 from two_branches import HOSTILE, Branches
 
+from folders import write_files
 from poolwright.changes.report import Report, parse_report
 
 STEPS = read_steps("poolwright-review", "poolwright-review")
@@ -116,6 +117,7 @@ def test_without_an_answer_there_is_no_report(branches: Branches, tmp_path: Path
     git(branches.folder, "rm", "--quiet", "poolwright.yaml")
     head = commit(branches.folder, "gone")
     values = {"steps.sides.outputs.base": branches.base, "steps.sides.outputs.head": head}
+    write_files(tmp_path, {"poolwright/report.json": b"an earlier one, on a machine that is kept"})
     ended = STEPS["Say what the change does"].run(Runner(branches.folder, tmp_path, {}), values)
     assert ended.code == 2, ended.printed
     assert list((tmp_path / "poolwright").iterdir()) == []

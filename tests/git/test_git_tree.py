@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import commit, commit_tree, git, make_repository, opened, say, store_blob, store_tree
 
 from folders import read_files, write_files
+from made_repository import commit, commit_tree, git, make_repository, opened, say, store_blob, store_tree
 from poolwright.files.project import read_file
 from poolwright.git import lay_out as laying
 from poolwright.git import tree as trees
@@ -167,6 +167,15 @@ def test_what_a_filter_would_make_of_it(tmp_path: Path) -> None:
     assert read_files(tmp_path / "out") == stored
 
 
+def test_plain_manifests_may_stand_in_any_folder(tmp_path: Path) -> None:
+    """Without a poolwright.yaml nothing is what poolwright wrote."""
+    files = {path: data for path, data in (FILES | LEFT_OUT).items() if path != "poolwright.yaml"}
+    folder = make_repository(tmp_path / "r")
+    commit(folder, files, "one")
+    lay_out(folder, tmp_path / "out")
+    assert read_files(tmp_path / "out") == files
+
+
 # --- a folder that the commit doesn't have ---
 
 MISSING = {
@@ -183,6 +192,7 @@ MISSING = {
 
 @pytest.mark.parametrize("prefix", MISSING)
 def test_a_commit_without_the_folder(prefix: str, tmp_path: Path) -> None:
+    """Where it may lack it, only something else in its place is refused."""
     folder = make_repository(tmp_path / "r")
     blob = store_blob(folder, b"a")
     inner = store_tree(folder, ("100644", b"file", blob))
@@ -196,6 +206,13 @@ def test_a_commit_without_the_folder(prefix: str, tmp_path: Path) -> None:
   fix  name a revision that has the project at this path
 """
     )
+    repository = opened(folder)
+    commit = repository.resolve("main")
+    if MISSING[prefix].endswith("isn't there"):
+        nothing = Tree(commit=commit, id="", folders=(), blobs={}, links=())
+        assert repository.read_tree(commit, prefix, may_lack=True) == nothing
+    else:
+        assert say(repository.read_tree, commit, prefix, may_lack=True) == say(read, folder, "main", prefix)
 
 
 # --- trees that nobody's git would make ---

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import structs
 
 from poolwright.changes.build_report import build_report
 from poolwright.changes.commits import add_commits, list_problems
@@ -15,14 +21,17 @@ from poolwright.changes.report import CommitAnswer, Report, render_report
 from poolwright.changes.report_text import render_report_text
 from poolwright.changes.side import Side
 from poolwright.cli.ends import End, Ends, has_project
-from poolwright.cli.live import SnapshotError
-from poolwright.cli.output import say, tell, write_file
+from poolwright.cli.live import OptionError, SnapshotError
+from poolwright.cli.object_files import read_objects
+from poolwright.cli.output import refuse, say, tell, write_whole
 from poolwright.cli.progress import Progress
 from poolwright.cli.sides import ReadSide, SideReader, name_files
 from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
 from poolwright.git.commit import Commit
-from poolwright.specs.finding import SpecError, escape_controls
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
 from poolwright.specs.report import render_findings
 
 Format = Literal["text", "markdown", "json", "html", "github", "sarif"]
@@ -48,16 +57,29 @@ class DiffOptions:
 def run_diff(options: DiffOptions) -> int:
     """Print the report; 0: nothing that was asked not to be there, 1: something is, 2: no answer."""
     try:
-        with tempfile.TemporaryDirectory(prefix="poolwright-diff-") as room, Progress() as progress:
-            reader = SideReader(progress, live_cluster=options.cluster, live=options.live)
-            report = _Comparison(Ends(options.project, room), reader, options).build()
+        captured = read_objects(options.live) if options.live else None
+        with _make_room() as room, Progress() as progress:
+            report = _Comparison(Ends(options.project, room), SideReader(progress, captured), options).build()
     except SnapshotError as error:
-        say(f"poolwright: --live: {escape_controls(str(error))}\n", error=True)
-        return 2
+        return refuse("--live", str(error))
+    except OptionError as error:
+        return refuse(error.option, str(error))
     if options.out is not None:
-        write_file(options.out, render_report(report))
+        write_whole(options.out, render_report(report))
     _print(report, options.form)
     return 1 if is_failing(report, options.fail_on) else 0
+
+
+@contextmanager
+def _make_room() -> Iterator[str]:
+    """An empty folder of ours while it is needed. Raises: OSError that names where it was to be."""
+    try:
+        room = tempfile.TemporaryDirectory(prefix="poolwright-diff-")
+    except OSError as error:
+        error.filename = error.filename or "a temporary folder"
+        raise
+    with room as folder:
+        yield folder
 
 
 class _Comparison:
@@ -69,6 +91,7 @@ class _Comparison:
         self._options = options
         self._as_of = options.as_of or read_today()
         self._is_project = True
+        self._last: tuple[str, ReadSide] | None = None  # of a commit, by its folder
 
     def build(self) -> Report:
         """The report. Raises: SpecError; of an end that can't be read, the file names say which one it is."""
@@ -85,20 +108,30 @@ class _Comparison:
         old, new = self._open(base, options.base), self._open(head, options.head or "")
         self._is_project = has_project(old.folder) or has_project(new.folder)
         after = self._read(new)
-        before = self._read(old) if has_project(old.folder) or not self._is_project else _build_nothing(old, after)
+        if self._is_project and not has_project(old.folder):
+            before = _build_nothing(old, after)
+            after = replace(after, side=replace(after.side, findings=(_say_new(),)))
+        else:
+            before = self._read(old)
+        self._reader.choose_live(before, after, options.cluster)
         report = self._compare(before, after)
         if not options.each_commit:
             return report
-        return add_commits(report, [self._judge(before, commit) for commit in between])
+        report = add_commits(report, [self._judge(before, commit) for commit in between])
+        return report if self._is_project else _place_below(report)
 
     def _compare(self, before: ReadSide, after: ReadSide) -> Report:
         old, new, untouched = self._reader.judge(before, after)
-        return build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
+        report = build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
+        return report if self._is_project else _place_below(report)
 
     def _judge(self, before: ReadSide, commit: Commit) -> CommitAnswer:
         """A commit by itself; one that can't be read is none that anything could be rendered from."""
+        end = self._open(commit, commit.id[:12])
+        if self._is_project and before.given is None and not has_project(end.folder):
+            return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=True, problems=())
         try:
-            problems = list_problems(self._compare(before, self._read(self._open(commit, commit.id[:12]))))
+            problems = list_problems(self._compare(before, self._read(end)))
         except SpecError as error:
             problems = tuple(dict.fromkeys(f"it can't be read: {one.what} [{one.code}]" for one in error.findings))
         return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=not problems, problems=problems)
@@ -107,15 +140,40 @@ class _Comparison:
         return self._ends.lay_out(end, name) if isinstance(end, Commit) else end
 
     def _read(self, end: End) -> ReadSide:
+        """A side; of two commits in a row whose files are the same the files are read once."""
+        if self._last is not None and self._last[0] == end.folder:
+            known = self._last[1]
+            return replace(known, side=replace(known.side, revision=end.revision))
         try:
-            return self._reader.read(end.folder, end.revision, is_project=self._is_project)
+            read = self._reader.read(end.folder, end.revision, is_project=self._is_project)
         except SpecError as error:
             raise SpecError(name_files(error.findings, end.revision)) from None
+        if end.revision.commit is not None:
+            self._last = (end.folder, read)
+        return read
 
 
 def _build_nothing(end: End, like: ReadSide) -> ReadSide:
     """The side before a project was there: everything is new."""
     return ReadSide(side=Side(revision=end.revision, project=like.side.project, clusters={}))
+
+
+def _place_below(report: Report) -> Report:
+    """Of manifests: what is of no single one of them is of their folder, for they have no project file."""
+    rows = [structs.replace(one, file=".") if one.file == PROJECT_FILE else one for one in report.findings]
+    return structs.replace(report, findings=tuple(rows))
+
+
+def _say_new() -> Finding:
+    return Finding(
+        code="base-missing",
+        severity="note",
+        place=Place(PROJECT_FILE),
+        what=f"the base has no {PROJECT_FILE}, so that everything is new",
+        why="of a project that was moved, or of a base that isn't the one that was meant, nothing is compared",
+        rule="poolwright diff",
+        fix="nothing, if the project is new; otherwise name a base that has it at the same path",
+    )
 
 
 def _print(report: Report, form: Format) -> None:
@@ -124,7 +182,14 @@ def _print(report: Report, form: Format) -> None:
             for line in render_report_text(report):
                 tell(line)
         case "json":
-            say(render_report(report).decode())
+            # In ASCII, as every JSON that is printed: a terminal may show it.
+            say(
+                re.sub(
+                    r"[^\n -~]",
+                    lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"),
+                    render_report(report).decode(),
+                )
+            )
         case "markdown":
             from poolwright.comments.markdown import render_markdown  # here: most runs don't need its room
 
@@ -132,6 +197,6 @@ def _print(report: Report, form: Format) -> None:
         case "html":
             from poolwright.comments.html import render_html
 
-            say(render_html(report))
+            say(render_html(report) + "\n")
         case _:
             say(render_findings(parse_rows(report.findings), form, tool_version=package_version()))

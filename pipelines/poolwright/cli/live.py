@@ -1,4 +1,4 @@
-"""`poolwright plan --live`: a cluster as it runs, from what kubectl printed of it."""
+"""`poolwright plan --live` and `diff --live`: a cluster as it runs, from what kubectl printed of it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,48 @@ from poolwright.plan.live.whole import judge_live
 from poolwright.specs.finding import SpecError
 
 
+class OptionError(Exception):
+    """An option asks for what isn't there; the text is a sentence."""
+
+    def __init__(self, option: str, why: str) -> None:
+        super().__init__(why)
+        self.option = option
+
+
 class SnapshotError(Exception):
     """What was captured isn't whole, so that nothing can be said; the text is a sentence."""
+
+
+def choose_cluster(asked: str | None, known: Sequence[str]) -> str:
+    """The cluster that files are of.
+
+    asked:  by --cluster.
+    Raises: OptionError if there is no such cluster, or it isn't said which of several it is.
+    """
+    if asked is not None and asked not in known:
+        raise OptionError("--cluster", f"there is no such cluster; known: {', '.join(sorted(known))}")
+    if asked is None and len(known) > 1:
+        raise OptionError("--live", f"whose objects these are isn't said; add --cluster: {', '.join(known)}")
+    return known[0] if asked is None else asked
 
 
 def judge_live_files(
     files: Sequence[str], objects: ClusterObjects, cluster: ClusterPlan, inventory: Inventory | None
 ) -> ClusterAnswer:
+    """The verdicts of a cluster as it runs, from files that hold it; otherwise as judge_captured."""
+    return judge_captured(read_objects(files), objects, cluster, inventory)
+
+
+def judge_captured(
+    captured: ClusterObjects, objects: ClusterObjects, cluster: ClusterPlan, inventory: Inventory | None
+) -> ClusterAnswer:
     """The verdicts of a cluster as it runs.
 
-    files:   that hold it, as typed.
-    objects: that are applied to it, as its API server stores them.
-    Raises:  SpecError if a file can't be read or holds what the cluster's API server refuses; SnapshotError.
+    captured: that run and are held there, as kubectl printed them.
+    objects:  that are applied to it, as its API server stores them.
+    Raises:   SpecError if something was captured that the cluster's API server refuses; SnapshotError.
     """
-    snapshot = build_snapshot(_read(files, cluster), cluster, inventory)
+    snapshot = build_snapshot(_store(captured, cluster), cluster, inventory)
     problem = check_snapshot(snapshot)
     if problem:
         raise SnapshotError(problem)
@@ -54,9 +82,9 @@ def judge_live_files(
     return ClusterAnswer(cluster=there, demand=live.demand, judgement=judge_live(live), live=answer)
 
 
-def _read(files: Sequence[str], cluster: ClusterPlan) -> ClusterObjects:
-    """What the files hold, as the API server of the cluster's version and gates stores it."""
-    stripped, _ = strip_gated(read_objects(files), cluster.gates)
+def _store(captured: ClusterObjects, cluster: ClusterPlan) -> ClusterObjects:
+    """What was captured, as the API server of the cluster's version and gates stores it."""
+    stripped, _ = strip_gated(captured, cluster.gates)
     stored, _, found = drop_refused(stripped, minor=cluster.minor)
     errors = [one for one in found if one.severity == "error"]
     if errors:

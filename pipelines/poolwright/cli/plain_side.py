@@ -16,6 +16,7 @@ from poolwright.rules.check import check_objects
 from poolwright.rules.placed import parse_objects as parse_placed
 from poolwright.specs.document import Document, parse_documents
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 
 PROJECT: Final = "manifests"  # what the report's project is called
@@ -31,7 +32,7 @@ def read_plain_side(folder: str, revision: Revision, facts: Facts, *, minor: str
     """
     documents = list(_read(folder))
     if not documents:
-        raise SpecError([_empty(revision)])
+        raise SpecError([_empty()])
     effective = facts.effective_gates(minor, {})
     objects = [one.value for one in documents if isinstance(one.value, dict)]
     cluster = build_plain_cluster(parse_objects(documents), objects, minor=minor, effective=effective)
@@ -46,7 +47,10 @@ def read_plain_side(folder: str, revision: Revision, facts: Facts, *, minor: str
 
 def _read(folder: str) -> Iterator[Document]:
     problems: list[Finding] = []
-    for path, data in read_manifests(folder).items():
+    files = read_manifests(folder)
+    if projects := [path for path in files if path.rpartition("/")[2] == PROJECT_FILE]:
+        raise SpecError(map(_unrendered, projects))
+    for path, data in files.items():
         if path.rpartition("/")[2] in _KUSTOMIZATIONS:
             problems.append(_unbuilt(path))
         try:
@@ -57,15 +61,27 @@ def _read(folder: str) -> Iterator[Document]:
         raise SpecError(problems)
 
 
-def _empty(revision: Revision) -> Finding:
+def _empty() -> Finding:
     return Finding(
         code="objects-empty",
         severity="error",
-        place=Place(revision.name),
+        place=Place("."),
         what="there is neither a poolwright.yaml nor a manifest in it",
         why="nothing would look like everything being removed, or like nothing having changed",
         rule="poolwright diff",
         fix="name a revision or a folder that holds a project, or manifests (.yaml, .yml)",
+    )
+
+
+def _unrendered(path: str) -> Finding:
+    return Finding(
+        code="side-unbuilt",
+        severity="error",
+        place=Place(path),
+        what="a project stands here, below the folder that is compared",
+        why="specs are no manifests: what is applied is what is rendered of them",
+        rule="poolwright diff",
+        fix="pass --project DIR, the folder that it stands in; of a bare repository, clone it first",
     )
 
 

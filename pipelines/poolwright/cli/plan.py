@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from poolwright.cli.live import SnapshotError, judge_live_files
-from poolwright.cli.output import say, tell
+from poolwright.cli.live import OptionError, SnapshotError, choose_cluster, judge_live_files
+from poolwright.cli.output import refuse, say, tell
 from poolwright.cli.plan_case import LoadedForPlan, PlanCase, check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
 from poolwright.plan.answer import ClusterAnswer
@@ -34,7 +34,7 @@ from poolwright.plan.what_if.loss import Loss, LossOf, OnStep, judge_losses
 from poolwright.plan.what_if.mend import find_mends
 from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
-from poolwright.specs.finding import escape_controls, sort_findings
+from poolwright.specs.finding import sort_findings
 
 Format = Literal["text", "json"]
 
@@ -58,13 +58,13 @@ def run_plan(options: PlanOptions) -> int:
     try:
         additions = [parse_addition(one) for one in options.additions]
         given = load_for_plan(options.project)
-        if options.cluster not in (None, *given.clusters):
-            return refuse("--cluster", f"there is no such cluster; known: {', '.join(sorted(given.clusters))}")
-        if options.live and options.cluster is None and len(given.clusters) > 1:
-            return refuse("--live", f"whose objects these are isn't said; add --cluster: {', '.join(given.clusters)}")
+        if options.live or options.cluster is not None:
+            choose_cluster(options.cluster, given.clusters)
         answers = _judge_all(given, additions, options)
     except AdditionError as error:
         return refuse("--add", str(error))
+    except OptionError as error:
+        return refuse(error.option, str(error))
     except SnapshotError as error:
         return refuse("--live", str(error))
     if options.form == "json":
@@ -74,12 +74,6 @@ def run_plan(options: PlanOptions) -> int:
             tell(line)
     codes = {one.exit_code for one in answers}
     return 1 if 1 in codes else max(codes, default=0)
-
-
-def refuse(option: str, why: str) -> int:
-    """Say why an option can't be used, and that there is no answer."""
-    say(f"poolwright: {option}: {escape_controls(why)}\n", error=True)
-    return 2
 
 
 def _judge_all(given: LoadedForPlan, additions: Sequence[Addition], options: PlanOptions) -> list[ClusterAnswer]:

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Final
 
-from poolwright.cli.output import say, tell
-from poolwright.cli.plan import Format, refuse
+from poolwright.cli.output import refuse, say, tell
+from poolwright.cli.plan import Format
 from poolwright.cli.plan_case import check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
 from poolwright.plan.recheck import Rechecked, check_fresh, check_same_cluster, recheck_cluster

@@ -60,6 +60,8 @@ def diff(fail_on: str, as_of: Any, cluster: str | None, **options: Any) -> int:
         raise click.UsageError(f"--fail-on: {error}") from None
     if cluster is not None and not options["live"]:
         raise click.UsageError("--cluster goes with --live")
+    if options["out"] in ("", "-"):
+        raise click.UsageError("--out names a file; `--format json` prints the report")
     return run_diff(DiffOptions(fail_on=words, as_of=as_of.date() if as_of else None, cluster=cluster, **options))
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
 from poolwright.changes.report import Revision
 from poolwright.changes.side import ClusterSide, Side
 from poolwright.cli.built_objects import Workshop
-from poolwright.cli.ends import HERE, has_project
-from poolwright.cli.live import SnapshotError, judge_live_files
+from poolwright.cli.ends import THE_PROJECT, has_project
+from poolwright.cli.live import OptionError, choose_cluster, judge_captured
 from poolwright.cli.load import LoadedProject, find_inventory
 from poolwright.cli.plain_side import read_plain_side
 from poolwright.cli.plan_case import LoadedForPlan, check_nodes, load_for_plan
@@ -72,11 +73,11 @@ class ReadSide:
 class SideReader:
     """Reads the sides of a change, and judges what of them differs; what they have alike is built and judged once."""
 
-    def __init__(self, progress: Progress, *, live_cluster: str | None = None, live: Sequence[str] = ()) -> None:
-        """live: files that hold the one cluster as it runs; none: nothing is said of what runs."""
+    def __init__(self, progress: Progress, captured: ClusterObjects | None = None) -> None:
+        """captured: one cluster as it runs; None: nothing is said of what runs."""
         self._progress = progress
-        self._live_cluster = live_cluster
-        self._live = tuple(live)
+        self._captured = captured
+        self._live_cluster: str | None = None
         self._workshop = Workshop()
         self._judged: dict[str, list[tuple[Demand, Judgement]]] = {}
 
@@ -89,7 +90,7 @@ class SideReader:
         if not is_project:
             return ReadSide(side=read_plain_side(folder, revision, read_facts()))
         if not has_project(folder):
-            raise SpecError([_no_project()])
+            raise SpecError([_no_project(revision)])
         given = load_for_plan(folder)
         loaded = given.project
         side = Side(
@@ -102,51 +103,43 @@ class SideReader:
         )
         return ReadSide(side=side, given=given)
 
+    def choose_live(self, before: ReadSide, after: ReadSide, asked: str | None) -> None:
+        """Settle which cluster was captured, if one was; asked: by --cluster. Raises: OptionError."""
+        if self._captured is None:
+            return
+        if after.given is None:
+            raise OptionError("--live", "plain manifests are judged by what is in them; put what runs beside them")
+        self._live_cluster = choose_cluster(asked, tuple(_list_clusters(before, after)))
+
     def judge(self, before: ReadSide, after: ReadSide) -> tuple[Side, Side, tuple[str, ...]]:
         """Both with those of their clusters that differ, or were captured as they run, and the names of the others.
 
         Raises: SpecError with every object that an API server refuses; SnapshotError.
         """
-        names = dict.fromkeys((*_list_clusters(before), *_list_clusters(after)))
-        if self._live and not any(self._is_live(one, names) for one in names):
-            raise SnapshotError(self._say_whose(names))
-        same = {one for one in names if before.describe(one) == after.describe(one) and not self._is_live(one, names)}
-        sides = [self._judge_side(one, same, names) for one in (before, after)]
+        names = _list_clusters(before, after)
+        same = {one for one in names if before.describe(one) == after.describe(one) and one != self._live_cluster}
+        sides = [self._judge_side(one, same) for one in (before, after)]
         return sides[0], sides[1], tuple(sorted(same))
 
-    def _is_live(self, name: str, names: Collection[str]) -> bool:
-        return bool(self._live) and (name == self._live_cluster or (self._live_cluster is None and len(names) == 1))
-
-    def _say_whose(self, names: Collection[str]) -> str:
-        """Why the files are of no cluster."""
-        if not names:
-            return "manifests are compared as they are: nothing says which cluster runs them"
-        known = ", ".join(names)
-        if self._live_cluster is None:
-            return f"whose objects these are isn't said; add --cluster: {known}"
-        return f"there is no cluster {self._live_cluster} on either side; known: {known}"
-
-    def _judge_side(self, read: ReadSide, same: Collection[str], every: Collection[str]) -> Side:
+    def _judge_side(self, read: ReadSide, same: Collection[str]) -> Side:
         given = read.given
         if given is None:
             return read.side
         names = [one for one in given.clusters if one not in same]
-        try:
-            clusters = {
-                one: self._read_cluster(given, read, one, is_live=self._is_live(one, every))
-                for one in self._progress.each(names)
-            }
-        except SpecError as error:
-            raise SpecError(name_files(error.findings, read.side.revision)) from None
+        clusters = {one: self._read_cluster(given, read, one) for one in self._progress.each(names)}
         return replace(read.side, clusters=clusters)
 
-    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str, *, is_live: bool) -> ClusterSide:
-        case = given.build_case(name, self._workshop)
-        check_nodes(case)
+    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str) -> ClusterSide:
+        try:
+            case = given.build_case(name, self._workshop)
+            check_nodes(case)
+            objects = self._list_objects(given.project, name)
+        except SpecError as error:
+            raise SpecError(name_files(error.findings, read.side.revision)) from None
         self._progress.tell("judging")
         live = None
-        if is_live:
-            live = judge_live_files(self._live, case.objects, case.cluster, case.inventory)
+        if self._captured is not None and name == self._live_cluster:
+            live = judge_captured(self._captured, case.objects, case.cluster, case.inventory)
         return ClusterSide(
             plan=case.cluster,
             demand=case.demand,
@@ -154,7 +147,7 @@ class SideReader:
             live=live,
             prices=case.price().prices,
             inventory=read.digest_inventory(name),
-            objects=self._list_objects(given.project, name),
+            objects=objects,
             asked_by=f"poolwright plan --cluster {name}",
         )
 
@@ -179,24 +172,33 @@ class SideReader:
         return found
 
 
-def name_files(findings: Iterable[Finding], revision: Revision) -> list[Finding]:
-    """Findings with files as Git names them, REVISION:FILE, if the side isn't the folder that the user is in."""
-    if revision.name == HERE:
+def name_files(findings: Sequence[Finding], revision: Revision) -> list[Finding]:
+    """Findings with files as Git names them, REVISION:FILE, or below the folder, as it was named, that is compared.
+
+    Those of the project's folder as it is on disk are named as they always are.
+    """
+    if revision is THE_PROJECT:
         return list(findings)
-    return [replace(one, place=replace(one.place, file=f"{revision.name}:{one.place.file}")) for one in findings]
+    top = f"{revision.name.rstrip('/')}/" if revision.commit is None else f"{revision.name}:"
+    files = {one.place.file: f"{top}{one.place.file}" for one in findings} | {".": revision.name}
+    return [replace(one, place=replace(one.place, file=files[one.place.file])) for one in findings]
 
 
-def _list_clusters(read: ReadSide) -> tuple[str, ...]:
-    return () if read.given is None else read.given.clusters
+def _list_clusters(*sides: ReadSide) -> list[str]:
+    """Those of all sides, each once."""
+    return list(dict.fromkeys(name for one in sides if one.given is not None for name in one.given.clusters))
 
 
-def _no_project() -> Finding:
+def _no_project(revision: Revision) -> Finding:
+    is_here = revision is THE_PROJECT
     return Finding(
         code="project-missing",
         severity="error",
         place=Place(PROJECT_FILE),
-        what=f"there is no {PROJECT_FILE} on this side, and there is one on the other",
+        what=f"{'the project as it is on disk' if is_here else 'this side'} has no {PROJECT_FILE}, and the other has",
         why="that everything goes away is nothing to compare: it is to be said by an empty project, cluster by cluster",
         rule="poolwright diff",
-        fix="name a revision that has the project, or pass --project DIR where it stands on both sides",
+        fix="name both sides, as of a bare repository: poolwright diff BASE HEAD"
+        if is_here
+        else "name a revision that has the project, or pass --project DIR where it stands on both sides",
     )

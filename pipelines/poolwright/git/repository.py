@@ -50,9 +50,12 @@ class Repository:
             self.store, base, head, most=most, is_first_parent=is_first_parent, is_shallow=self.is_shallow
         )
 
-    def read_tree(self, commit: Commit, prefix: str | None = None) -> Tree:
-        """What stands below a folder of a commit; None: where the folder stands that this was opened for."""
-        return read_tree(self.store, commit, self.prefix if prefix is None else prefix)
+    def read_tree(self, commit: Commit, prefix: str | None = None, *, may_lack: bool = False) -> Tree:
+        """What stands below a folder of a commit; None: where the folder stands that this was opened for.
+
+        may_lack: a commit without that folder is one with nothing in it.
+        """
+        return read_tree(self.store, commit, self.prefix if prefix is None else prefix, may_lack=may_lack)
 
     def lay_out(self, tree: Tree, folder: str, *, like: LaidOut | None = None) -> LaidOut:
         """Write a tree's files into an empty folder, as `lay_out` says."""

@@ -12,8 +12,9 @@ from poolwright.git.commit import Commit
 from poolwright.git.objects import Reader, open_objects, refuse_absent
 from poolwright.git.process import Store
 from poolwright.git.refusals import refuse_path, refuse_tree, shorten
+from poolwright.specs.parse import PROJECT_FILE
 
-LEFT_OUT: Final = ("overlays", "releases")  # at a project's top: what poolwright writes and nothing reads back
+LEFT_OUT: Final = ("overlays", "releases")  # beside poolwright.yaml: what poolwright writes and nothing reads back
 MAX_ENTRIES: Final = 200_000
 MAX_DEPTH: Final = 100  # folders in one another
 MAX_PATH_BYTES: Final = 1024
@@ -30,7 +31,7 @@ class Tree:
     """A project's folder in a commit. Paths are from there; bytes that aren't UTF-8 are surrogates."""
 
     commit: Commit
-    id: str  # of the folder; the same id, the same folder, with what is left out here
+    id: str  # of the folder; the same id, the same folder, with what is left out here; "" if there is none
     folders: tuple[str, ...]  # each after the one that holds it
     blobs: dict[str, str]  # regular files: the blob's id by path, whether or not it may be executed
     links: tuple[str, ...]  # symbolic ones
@@ -45,26 +46,31 @@ class Entry:
     id: str
 
 
-def read_tree(store: Store, commit: Commit, prefix: str) -> Tree:
-    """What stands below a folder of a commit, but for overlays/ and releases/ at its top, and submodules.
+def read_tree(store: Store, commit: Commit, prefix: str, *, may_lack: bool = False) -> Tree:
+    """What stands below a folder of a commit, but for submodules and, in a project, overlays/ and releases/ at its top.
 
-    prefix: with forward slashes; "" is the top.
-    Raises: SpecError if there is no such folder, if a name in it can't be a file's, if it has too much in it, or if
-            an object isn't in the store.
-    Cost:   a process of git; bounded by MAX_ENTRIES, however often one folder is named.
+    prefix:   with forward slashes; "" is the top.
+    may_lack: whether the commit may be without that folder: then nothing stands there.
+    Raises:   SpecError if there is no such folder, if a name in it can't be a file's, if it has too much in it, or if
+              an object isn't in the store.
+    Cost:     a process of git; bounded by MAX_ENTRIES, however often one folder is named.
     """
     with open_objects(store) as objects:
         walk = _Walk(objects)
-        at = _find_folder(walk, commit, prefix)
+        at = _find_folder(walk, commit, prefix, may_lack=may_lack)
+        if at is None:
+            return Tree(commit=commit, id="", folders=(), blobs={}, links=())
         folders: list[str] = []
         blobs: dict[str, str] = {}
         links: list[str] = []
         pending = [("", at)]
         while pending:
             above, tree_id = pending.pop()
-            for entry in walk.list_folder(tree_id, above):
+            entries = walk.list_folder(tree_id, above)
+            is_project = not above and any(entry.name == PROJECT_FILE for entry in entries)
+            for entry in entries:
                 path = above + entry.name
-                if not above and entry.name in LEFT_OUT:
+                if is_project and entry.name in LEFT_OUT:
                     continue
                 _check_path(path)
                 if entry.kind == "folder":
@@ -126,12 +132,14 @@ class _Walk:
             raise refuse_tree("", f"the commit has more than {MAX_ENTRIES:,} files and folders", _SPLIT)
 
 
-def _find_folder(walk: _Walk, commit: Commit, prefix: str) -> str:
+def _find_folder(walk: _Walk, commit: Commit, prefix: str, *, may_lack: bool) -> str | None:
     """The id of a folder of a commit, looked up name by name: no path is put together for git to take apart."""
     found = walk.find_top(commit)
     above = ""
     for name in prefix.split("/") if prefix else ():
         entry = next((entry for entry in walk.list_folder(found, above) if entry.name == name), None)
+        if entry is None and may_lack:
+            return None
         if entry is None:
             raise refuse_path(commit.id, prefix, f"{above}{name} isn't there")
         if entry.kind != "folder":

@@ -92,8 +92,9 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
     workloads = tuple(one for cluster in clusters for one in cluster.workloads)
     edits, lanes = list(list_envelope_edits(before, after)), list(list_lanes(before, after))
     steps = list(list_steps(before, after, workloads))
-    findings = [finding for cluster in clusters for finding in cluster.findings]
-    findings += [one for one in after.findings if one not in before.findings]
+    findings = [one for one in after.findings if one not in before.findings]
+    said = {(one.code, one.what) for one in findings}  # of manifests, with the place of each
+    findings += [one for cluster in clusters for one in cluster.findings if (one.code, one.what) not in said]
     findings += [*check_envelope_edits(edits, after), *check_lanes(lanes, after), *check_steps(steps, after)]
     return Report(
         api_version=API_VERSION,

@@ -42,6 +42,10 @@ CODES: Final[dict[str, str]] = {
         "The values listed for an attribute are of different types. A device publishes an attribute with one type, so "
         "a value of another type never matches. Write only strings, only integers, or only true and false."
     ),
+    "base-missing": (
+        "The base of a comparison has no poolwright.yaml where the head has one, so that everything counts as new. "
+        "Where a project was moved, what was there before isn't compared."
+    ),
     "budget-removed": (
         "A change removes a PodDisruptionBudget whose pods stay. Draining nodes may then evict all of them at once."
     ),
@@ -678,7 +682,7 @@ CODES: Final[dict[str, str]] = {
     ),
     "side-unbuilt": (
         "A folder that is to be compared holds a kustomization: what is applied is what Kustomize builds of it, "
-        "so build both sides first."
+        "so build both sides first. Or a project stands in a folder below it: pass --project DIR."
     ),
     "side-unknown": (
         "What is to be compared is no folder and no revision, is both, or is a folder where history is asked for."
