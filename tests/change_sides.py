@@ -13,6 +13,7 @@ from poolwright.changes.build_report import build_report
 from poolwright.changes.finding_rows import parse_rows
 from poolwright.changes.report import Report, Revision
 from poolwright.changes.side import Side
+from poolwright.cli.object_files import read_objects
 from poolwright.cli.progress import Progress
 from poolwright.cli.sides import SideReader
 from poolwright.specs.finding import render_text
@@ -30,12 +31,13 @@ def read_sides(
     live: files that hold a cluster as it runs; the one that there is, if none is named.
     """
     with tempfile.TemporaryDirectory() as room, Progress() as progress:
-        reader = SideReader(progress, live_cluster=cluster, live=live)
+        reader = SideReader(progress, read_objects(live) if live else None)
         folders = [write_files(Path(room) / name, files) for name, files in (("base", before), ("head", after))]
         old, new = (
             reader.read(str(folder), revision, is_project=is_project)
             for folder, revision in zip(folders, (BASE, HEAD), strict=True)
         )
+        reader.choose_live(old, new, cluster)
         one, other, _ = reader.judge(old, new)
     return one, other
 
