@@ -160,6 +160,7 @@ LONG = {
     "generate": ("generate", "--cluster=east", "--unit=chat-70b"),
     "schema": ("schema", "Envelope"),
     "help": ("--help",),
+    "diff": ("diff", "../../tests/small_fleet", "../../tests/small_fleet/specs/.."),
 }
 
 
@@ -222,6 +223,14 @@ STREAMS: dict[str, Ran] = {
     "poolwright version <&- >&-": Ran(2, "", CLOSED),
     "poolwright version <&- >&- 2>&-": Ran(2, "", ""),
     # What stderr is told is lost; the answer isn't.
+    "poolwright diff . . >&-": Ran(2, "", CLOSED),
+    "poolwright diff . --live - . <&-": Ran(
+        2,
+        "",
+        "stdin: the file can't be read: Bad file descriptor  [file-unreadable]\n"
+        "  why  objects are judged together, so none is judged without the others (poolwright check)\n"
+        "  fix  name files that hold manifests, or - for standard input\n",
+    ),
     "poolwright check 2>&-": Ran(0, OK, ""),
     "poolwright check <&- 2>&-": Ran(0, OK, ""),
     "poolwright generate --cluster=east --unit=none 2>&-": Ran(2, "", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,14 +73,28 @@ def run_diff(options: DiffOptions) -> int:
 
 @contextmanager
 def _make_room() -> Iterator[str]:
-    """An empty folder of ours while it is needed. Raises: OSError that names where it was to be."""
+    """An empty folder of ours while it is needed: Ctrl-C waits while it is made and while it is removed.
+
+    Raises: OSError that names where it was to be.
+    """
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        room = tempfile.TemporaryDirectory(prefix="poolwright-diff-")
+        with _open_room() as folder:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                yield folder
+            finally:
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _open_room() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="poolwright-diff-")
     except OSError as error:
         error.filename = error.filename or "a temporary folder"
         raise
-    with room as folder:
-        yield folder
 
 
 class _Comparison:
@@ -182,14 +197,7 @@ def _print(report: Report, form: Format) -> None:
             for line in render_report_text(report):
                 tell(line)
         case "json":
-            # In ASCII, as every JSON that is printed: a terminal may show it.
-            say(
-                re.sub(
-                    r"[^\n -~]",
-                    lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"),
-                    render_report(report).decode(),
-                )
-            )
+            say(_escape_json(render_report(report).decode()))
         case "markdown":
             from poolwright.comments.markdown import render_markdown  # here: most runs don't need its room
 
@@ -200,3 +208,8 @@ def _print(report: Report, form: Format) -> None:
             say(render_html(report) + "\n")
         case _:
             say(render_findings(parse_rows(report.findings), form, tool_version=package_version()))
+
+
+def _escape_json(text: str) -> str:
+    """The same JSON in ASCII, as every one that is printed: a terminal may show it."""
+    return re.sub(r"[^\n -~]", lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"), text)
