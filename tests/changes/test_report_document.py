@@ -253,6 +253,8 @@ east: inventory 2193079d6574 -> 2b49c4df0d1b
 verdicts:
   worse  east/chat/chat-70b  always-fits 2/2 -> order-dependent 1-2/2
   same   1 workload
+replicas without devices, in any order:
+  east  0 -> 1 of 3 replicas
 classes:
   reworded east/interactive-80g  16 -> 16 devices; claimed by chat/chat-70b, chat/chat-70b-next
     - device.attributes["gpu.nvidia.com"].architecture == "Hopper"

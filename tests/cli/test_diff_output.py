@@ -94,7 +94,7 @@ def test_nothing_changed(form: str, tmp_path: Path) -> None:
 
 # --- what makes it a no ---
 
-OWNER = edit(BASE, POOL, ("owner: platform-gpu", "owner: somebody"), ("  version: 1.0.0", "  version: 1.1.0"))
+OWNER = edit(BASE, POOL, ("owner: platform-gpu", "owner: somebody"), ("  version: 1.0.0", "  version: 1.0.1"))
 CODES: dict[str, tuple[tuple[str, ...], int]] = {
     "an-error-is-a-no-by-itself": (("a", "b"), 1),
     "never": (("a", "b", "--fail-on", "never"), 0),

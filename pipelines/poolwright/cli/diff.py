@@ -148,7 +148,7 @@ class _Comparison:
         try:
             problems = list_problems(self._compare(before, self._read(end)))
         except SpecError as error:
-            problems = tuple(dict.fromkeys(f"it can't be read: {one.what} [{one.code}]" for one in error.findings))
+            problems = tuple(f"{one.place}: {one.what} [{one.code}]" for one in error.findings)
         return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=not problems, problems=problems)
 
     def _open(self, end: End | Commit, name: str) -> End:

@@ -49,7 +49,7 @@ from poolwright.plan.equivalence import is_equivalent
 from poolwright.plan.promises.check import check_promises
 from poolwright.plan.promises.headroom import keep_minimum
 from poolwright.plan.promises.promised import Tolerance
-from poolwright.specs.finding import Finding
+from poolwright.specs.finding import Finding, Severity
 from poolwright.specs.model import API_VERSION
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
@@ -193,11 +193,11 @@ def _check_promises(pair: ClusterPair, said: Iterable[Finding]) -> Iterator[Find
         return
     is_kept = old is not None and _keeps_headroom(old, new)
     found = check_promises(new.plan, new.demand, new.judgement, with_headroom=not is_kept)
-    known = set()
+    known: dict[tuple[str, str], Severity] = {}
     if found and old is not None:
         is_asked = any(one.code == "headroom-short" for one in found)
         earlier = check_promises(old.plan, old.demand, old.judgement, with_headroom=is_asked)
-        known = {(one.code, one.what) for one in earlier}
+        known = {_name_promise(one): one.severity for one in earlier}
     short = {one.place for one in said if one.code == "fit-worse" and one.severity == "error"}
     origins = {one.title: one.origin for one in new.demand.workloads}
     passed = {
@@ -207,8 +207,15 @@ def _check_promises(pair: ClusterPair, said: Iterable[Finding]) -> Iterator[Find
         for place in (one.least_place, one.most_place)
     }
     for one in found:
-        if (one.code, one.what) not in known and not (one.code == "verdict-short" and one.place in passed):
-            yield one
+        was = known.get(_name_promise(one))
+        if was == one.severity or was == "error" or (one.code == "verdict-short" and one.place in passed):
+            continue
+        yield one
+
+
+def _name_promise(finding: Finding) -> tuple[str, str]:
+    """Which promise a finding is about: who it is made to, and when; not how much is missing of it."""
+    return finding.code, finding.what.partition(":")[0]
 
 
 def _promises(side: ClusterSide) -> tuple[object, ...]:
