@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from typing import Any
 
 Json = Any
@@ -63,6 +61,14 @@ def claim(*devices: Json, owned: bool = False, users: int = 1, allocated: int = 
     }
 
 
+def only_of_device(number: int, made: Json) -> Json:
+    """The claim with binding conditions for one of its devices."""
+    for result in made["status"]["allocation"]["devices"]["results"]:
+        if result["device"] != f"gpu-{number}":
+            del result["bindingConditions"], result["bindingFailureConditions"]
+    return made
+
+
 def device(number: int, *conditions: Json) -> Json:
     return {"driver": "gpu.nvidia.com", "pool": "node-1", "device": f"gpu-{number}", "conditions": list(conditions)}
 
@@ -105,6 +111,10 @@ CLAIMS: dict[str, Case] = {
     # A driver's own condition means what the allocation says that it means.
     "another-devices-failure": (
         claim(device(0, said("attach-failed", "True")), owned=True),
+        healthy("allocated: devices 2, reserved for 1"),
+    ),
+    "failure-of-the-one-device-on-the-other": (
+        only_of_device(1, claim(device(0, said("attach-failed", "True")), owned=True, failing=True)),
         healthy("allocated: devices 2, reserved for 1"),
     ),
     "binding-still-waited-for": (
@@ -169,6 +179,10 @@ GROUP_SETS: dict[str, Case] = {
     "condition-of-a-former-generation": (
         group_set(_groups(None, 0, 2, said("Progressing", "True", observedGeneration=2))),
         _NOTHING_SAID,
+    ),
+    "one-group-unless-it-says-more": (
+        {**group_set(_groups(3, 1, 1, said("Available", "True"))), "spec": {"leaderWorkerTemplate": {"size": 2}}},
+        healthy(_counts(1, 1, wanted=1)),
     ),
     "scaled-to-none": (
         group_set(_groups(3, 0, 0, said("Available", "True")), replicas=0),
@@ -286,22 +300,22 @@ def operator(kind: str, status: Json) -> Json:
 
 def _operator_cases(kind: str) -> dict[str, Case]:
     waits = [said("Ready", "False", "Error"), said("Error", "True", "OperandNotReady")]
-    failed = [said("Ready", "False", "Error"), said("Error", "True", "ReconcileFailed")]
+    ready = [said("Ready", "True"), said("Error", "False", "Ready")]
     return {
         "no-status": (operator(kind, None), healthy("the operator says nothing about it")),
-        "ready": (
-            operator(kind, {"state": "ready", "conditions": [said("Ready", "True"), said("Error", "False", "Ready")]}),
-            healthy("ready"),
-        ),
+        "ready": (operator(kind, {"state": "ready", "conditions": ready}), healthy("ready")),
         # Each node that joins makes it so for a while.
         "pods-not-ready": (
             operator(kind, {"state": "notReady", "conditions": waits}),
             healthy("not ready: the operator waits for its pods"),
         ),
-        "failed": (
-            operator(kind, {"state": "notReady", "conditions": failed}),
-            degraded("the operator failed: ReconcileFailed"),
-        ),
+        **{
+            f"failed-{reason}": (
+                operator(kind, {"state": "notReady", "conditions": [said("Error", "True", reason)]}),
+                degraded(f"the operator failed: {reason}"),
+            )
+            for reason in ("ReconcileFailed", "PrerequisiteNotMet", "ConflictingNodeSelector")
+        },
         "second-of-its-kind": (
             operator(kind, {"state": "ignored"}),
             degraded("ignored: the operator goes by another one"),
@@ -363,34 +377,3 @@ CASES: dict[str, dict[str, Case]] = {
     "nvidia.com_NVIDIADriver": _operator_cases("NVIDIADriver"),
     "resource.k8s.io_ResourceClaim": CLAIMS,
 }
-
-# What may stand anywhere in an object instead of what belongs there.
-ODD: tuple[Json, ...] = (None, True, False, 0, -1, 2.5, 10**30, "", "False", [], {}, [None], [[]], [{}], {"1": {}})
-
-
-def list_odd_objects() -> Iterator[tuple[str, Json]]:
-    """Every case, and each again with one value of its status or metadata replaced by an odd one; with its kind."""
-    for kind, cases in CASES.items():
-        for obj, _ in cases.values():
-            yield kind, obj
-            for number, path in enumerate(_list_paths(obj, ())):
-                if path[0] in ("status", "metadata"):
-                    for odd in (ODD[number % len(ODD)], ODD[(7 * number + 5) % len(ODD)]):
-                        yield kind, _replace(obj, path, odd)
-
-
-def _list_paths(value: Json, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    if path:
-        yield path
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, below in steps:
-        yield from _list_paths(below, (*path, step))
-
-
-def _replace(obj: Json, path: tuple[Any, ...], odd: Json) -> Json:
-    changed = copy.deepcopy(obj)
-    place = changed
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = odd
-    return changed

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from health_cases import CASES, list_odd_objects
+from health_cases import CASES
 from health_scripts import GLOBALS, KINDS, ONLY_GOPHER_LUA, TABLE_FUNCTIONS, judge, read_script, run_script
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from odd_objects import list_odd_objects
 
 from crd_schemas import object_errors
 from fleet import ROOT

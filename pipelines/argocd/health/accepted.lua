@@ -24,7 +24,8 @@ for _, sayer in ipairs(sayers) do
 end
 
 if refused > 0 then
-  return { status = "Degraded", message = "refused by " .. refused .. " of " .. (accepted + refused) .. " that read it" }
+  local answered = accepted + refused
+  return { status = "Degraded", message = "refused by " .. refused .. " of " .. answered .. " that read it" }
 elseif accepted > 0 then
   return { status = "Healthy", message = "accepted by all that read it: " .. accepted }
 end

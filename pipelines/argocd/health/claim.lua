@@ -37,7 +37,7 @@ for _, device in ipairs(each(at(status, "devices"))) do
   end
   local kinds = failures[device_key(device)] or {}
   for _, said in ipairs(each(device.conditions)) do
-    if said.type ~= nil and kinds[said.type] and said.status == "True" then
+    if kinds[said.type] and said.status == "True" then
       not_bound = not_bound + 1
       break
     end
@@ -53,7 +53,7 @@ end
 if trouble and of_a_pod then
   return { status = "Degraded", message = trouble }
 elseif trouble then
-  -- A claim that was applied stands in a wave before its workload: Degraded would fail every sync, a rollback's too.
+  -- One that was applied stands in a wave before its workload: Degraded would fail every sync, a rollback's too.
   return { status = "Healthy", message = trouble .. " (Degraded would stop every sync of its workload)" }
 end
 local users = #each(at(status, "reservedFor"))

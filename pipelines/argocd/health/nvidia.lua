@@ -6,7 +6,7 @@ local FAILURES = { ReconcileFailed = true, PrerequisiteNotMet = true, Conflictin
 
 if state == "ignored" then
   return { status = "Degraded", message = "ignored: the operator goes by another one" }
-elseif failed.status == "True" and failed.reason ~= nil and FAILURES[failed.reason] then
+elseif failed.status == "True" and FAILURES[failed.reason] then
   return { status = "Degraded", message = "the operator failed: " .. failed.reason }
 elseif state == "ready" then
   return { status = "Healthy", message = "ready" }

@@ -12,8 +12,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "argocd_files")]
 
-from health_cases import list_odd_objects  # noqa: E402
 from health_scripts import read_script  # noqa: E402
+from odd_objects import list_odd_objects  # noqa: E402
 
 RECORDED = HERE.parents[1] / "argocd_files" / "data" / "health.jsonl.gz"
 
