@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := render overlays releases pipelines tests benchmarks docs
+SOURCES := render overlays releases pipelines tests benchmarks docs tools
 DEMO := build/demo
 # The one that comes with the `kustomize` extra, whatever else is on PATH.
 POOLWRIGHT_KUSTOMIZE ?= $(abspath $(BIN)/kubectl)
@@ -47,9 +47,11 @@ check: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_import_direction.py
 	$(BIN)/python docs/write_reference.py --check
+	$(BIN)/python tools/write_argocd_cm.py --check
 
 docs: $(VENV)/installed
 	$(BIN)/python docs/write_reference.py
+	$(BIN)/python tools/write_argocd_cm.py
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generate.py

