@@ -60,6 +60,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/pricing.py
 	$(BIN)/python benchmarks/diff.py
+	$(BIN)/python benchmarks/plugin_memory.py
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle

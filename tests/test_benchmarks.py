@@ -62,6 +62,20 @@ def test_benchmark_runs_and_reports_every_command(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_sidecars_memory_is_the_sum_of_what_was_measured() -> None:
+    argv = [sys.executable, str(BENCHMARKS / "plugin_memory.py"), "--calls=6", "--at-once=2", "--format=json"]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    report = json.loads(ran.stdout)
+    load = report["load"]
+    assert (load["calls"], load["at_once"], load["failed"]) == (6, 2, 0)
+    # One that waits has loaded next to nothing; Kustomize is larger than what starts it.
+    assert 0 < load["waiting_mib"] < report["unit_mib"] / 2 < report["kustomize_mib"] / 2
+    assert 0 < load["first_s"] < load["last_s"]
+    whole = 1.25 * (2 * (report["unit_mib"] + report["kustomize_mib"]) + 4 * load["waiting_mib"] + 128)
+    assert report["limit_mib"] == pytest.approx(whole, abs=1)
+
+
 def test_project_has_every_kind_of_unit_and_shares_bases(tmp_path: Path) -> None:
     project = load_project(str(make_project(tmp_path / "project")))
     units = [closure for closure in project.closures if isinstance(closure, UnitClosure)]

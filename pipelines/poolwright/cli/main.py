@@ -42,6 +42,10 @@ def _run() -> int:
     if sys.argv[1:2] == ["generate"] and not {"-h", "--help"} & set(sys.argv):
         # Looking for cyclic garbage takes a twentieth of so short a run, mostly on the way out, and finds next to none.
         gc.disable()
+        from poolwright.argocd.slot import take_slot
+
+        if reason := take_slot(os.environ):  # before the rest is loaded: whoever waits shouldn't have it in memory
+            return _refuse(reason)
         from poolwright.cli.generate import run_generate
 
         code = run_generate(sys.argv[2:])
