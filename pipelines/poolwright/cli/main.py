@@ -42,6 +42,8 @@ def _run() -> int:
     if sys.argv[1:2] == ["generate"] and not {"-h", "--help"} & set(sys.argv):
         # Looking for cyclic garbage takes a twentieth of so short a run, mostly on the way out, and finds next to none.
         gc.disable()
+        if "--argocd" in sys.argv:  # a plugin leaves nothing to its next call, compiled modules neither
+            sys.dont_write_bytecode = True
         from poolwright.argocd.slot import take_slot
 
         if reason := take_slot(os.environ):  # before the rest is loaded: whoever waits shouldn't have it in memory
@@ -51,6 +53,10 @@ def _run() -> int:
         code = run_generate(sys.argv[2:])
         gc.freeze()
         return code
+    if sys.argv[1:] == ["cmp", "discover"]:  # asked about every Application that says no type
+        from poolwright.cli.discover import run_discover
+
+        return run_discover()
     from poolwright.cli.commands import run_command
 
     return run_command()
