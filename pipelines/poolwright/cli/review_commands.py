@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from poolwright.cli.group import Command, as_of_option, cli, project_option
+from poolwright.cli.group import Command, cli, project_option
 
 
 @cli.command(cls=Command, example="poolwright diff main --project examples/fleet")
@@ -42,7 +42,12 @@ from poolwright.cli.group import Command, as_of_option, cli, project_option
 @click.option(
     "--cluster", metavar="NAME", help="With --live: the cluster that the files are of, where there are several."
 )
-@as_of_option
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The day that the report bears; default: today in UTC.",
+)
 @click.argument("base")
 @click.argument("head", required=False)
 def diff(fail_on: str, as_of: Any, cluster: str | None, **options: Any) -> int:
