@@ -37,17 +37,18 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "registry": ("specs", "pins"),
+    "argocd": ("specs", "catalog", "files"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
         *("pins", "upgrades", "snapshots", "matrix", "changes", "comments"),
-        *("files", "kustomize", "git", "review", "sandbox", "registry"),
+        *("files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments"), "releases"),
-    **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "cli"), "pipelines"),
+    **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(

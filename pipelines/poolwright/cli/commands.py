@@ -7,6 +7,7 @@ import sys
 import click
 
 from poolwright.cli import (
+    argocd_commands,
     fit_commands,
     other_commands,
     release_commands,
@@ -20,7 +21,15 @@ from poolwright.files.disk import DiskError
 from poolwright.specs.finding import SpecError, render_text
 
 # Each adds its commands to the group when it is loaded.
-COMMANDS = (write_commands, render_commands, fit_commands, review_commands, release_commands, other_commands)
+COMMANDS = (
+    write_commands,
+    render_commands,
+    fit_commands,
+    review_commands,
+    release_commands,
+    argocd_commands,
+    other_commands,
+)
 
 
 def run_command() -> int:

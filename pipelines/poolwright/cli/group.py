@@ -14,6 +14,7 @@ _GROUPS = {
     "Fit": ("allocate", "plan", "price"),
     "Review": ("diff", "comment"),
     "Release": ("pin",),
+    "Argo CD": ("cmp",),
     "Other": ("facts", "version"),
 }
 
