@@ -139,6 +139,11 @@ OBJECTS = {
         'an object has no apiVersion: {"kind": "A", "metadata": {"name": "a"}}',
     ),
     "without-metadata": ({"apiVersion": "v1", "kind": "A"}, "a A has no metadata.name"),
+    # As goyaml reads `namespace: n`.
+    "with-a-namespace-that-is-no-text": (
+        {**OBJECT, "metadata": {"name": "a", "namespace": False}},
+        "metadata.namespace of a ConfigMap is read as false, which is no string",
+    ),
     "with-an-empty-name": ({**OBJECT, "metadata": {"name": ""}}, "a ConfigMap has no metadata.name"),
 }
 

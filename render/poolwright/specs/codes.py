@@ -119,7 +119,7 @@ CODES: Final[dict[str, str]] = {
     "cluster-unknown": ("A cluster was named that the Project doesn't have."),
     "cmp-application-invalid": (
         "`cmp test` can't say from a file what Argo CD would render: it holds no Application, or one with a field "
-        "of another type, or several sources of which not one has a plugin."
+        "of another type, or several sources of which not exactly one has a plugin."
     ),
     "cmp-plugin-invalid": (
         "argocd-cmp-server doesn't start with this plugin.yaml. It wants the kind ConfigManagementPlugin, a name, and "

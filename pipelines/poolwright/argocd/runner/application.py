@@ -59,7 +59,7 @@ def parse_application(document: Document) -> Application:
         paths = [("spec", "sources", index) for index, _ in enumerate(reader.sequence(("spec",), "sources"))]
     chosen = paths if len(paths) == 1 else [path for path in paths if "plugin" in reader.mapping(path[:-1], path[-1])]
     if len(chosen) != 1:
-        what = "several sources, and not one of them with a plugin" if paths else "it has no source"
+        what = "several sources, and not exactly one has a plugin" if paths else "it has no source"
         raise _refuse(document, ("spec",), what)
     at = chosen[0]
     automated = reader.mapping(("spec", "syncPolicy"), "automated")

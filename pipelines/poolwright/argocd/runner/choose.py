@@ -62,7 +62,7 @@ def _choose_named(name: str, plugins: Sequence[Plugin], match: Match) -> Plugin 
     plugin = next((one for one in plugins if one.socket_name == name), None)
     if plugin is None:
         alike = [one.socket_name for one in plugins if name in (one.name, f"{one.name}-{one.version}", one.version)]
-        known = ", ".join(one.socket_name for one in plugins)
+        known = ", ".join(one.socket_name for one in plugins) or "none"
         hint = f"the name is {alike[0]}" if alike else f"there is no such plugin; there is: {known}"
         return NoPlugin(error=words, hint=hint)
     if not plugin.discovery.is_configured:

@@ -80,9 +80,13 @@ def check_object(document: Mapping[str, Plain]) -> str:
     for key in ("apiVersion", "kind"):
         if not isinstance(document.get(key), str) or not document[key]:
             return f"an object has no {key}: {json.dumps(document)[:200]}"
-    metadata = document.get("metadata")
-    names = [metadata.get(key) for key in ("name", "generateName")] if isinstance(metadata, dict) else []
-    if not any(isinstance(name, str) and name for name in names):
+    given = document.get("metadata")
+    metadata = given if isinstance(given, dict) else {}
+    for key in ("name", "generateName", "namespace"):
+        value = metadata.get(key)
+        if not isinstance(value, str | None):  # quotes are needed where goyaml sees a number or, in `n`, a boolean
+            return f"metadata.{key} of a {document['kind']} is read as {json.dumps(value)[:200]}, which is no string"
+    if not metadata.get("name") and not metadata.get("generateName"):
         return f"a {document['kind']} has no metadata.name"
     return ""
 

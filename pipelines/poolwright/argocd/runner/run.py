@@ -75,7 +75,7 @@ class _Run:
         root = self._request.root
         try:
             if self._request.are_links_checked:
-                check_links(root)
+                check_links(root, self._request.left_out)
             folder = find_app_folder(root, self._application.path)
             self._application = _merge_overrides(self._application, folder)
             chosen = choose_plugin(

@@ -31,12 +31,14 @@ class Packed:
     digest: str  # of the archive
 
 
-def check_links(root: str) -> None:
+def check_links(root: str, left_out: Sequence[str] = ()) -> None:
     """Refuse a repository with a link that is absolute or leaves it on its way; `.git` isn't looked at.
 
-    Links that lead nowhere, or around in a circle, pass.
+    left_out: paths that aren't there for Argo CD.
+    Raises:   TransferError. Links that lead nowhere, or around in a circle, pass.
     """
-    for path, status in _walk(root, lambda path: path == ".git"):
+    skipped = frozenset((".git", *left_out))
+    for path, status in _walk(root, lambda path: path in skipped):
         if stat.S_ISLNK(status.st_mode):
             target = os.readlink(os.path.join(root, path))
             at = os.path.dirname(path)
