@@ -117,6 +117,7 @@ def test_json_has_whole_objects(folder: Path) -> None:
             "hint": None,
             "sent": {"files": 3, "folders": 2, "links": 0, "bytes": 80},
             "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ns"}}],
+            "parameters": None,
             "pruned": None,
             "stderr": "all \x1b[1mwell\n",
         },

@@ -18,8 +18,8 @@ NOT_TAKEN = (
 )
 
 
-def good(*objects: dict[str, Plain], size: int = 64) -> Decoded:
-    return Decoded(objects=objects, message_bytes=size)
+def good(*objects: dict[str, Plain]) -> Decoded:
+    return Decoded(objects=objects)
 
 
 STREAMS = {
@@ -27,56 +27,55 @@ STREAMS = {
     "a-line-of-a-log-in-front-is-no-object": (
         f"INFO rendering pool h100\n{YAML}",
         Decoded(
-            server_error=f"{NOT_READ}error converting YAML to JSON: yaml: line 2: "
+            error=f"{NOT_READ}error converting YAML to JSON: yaml: line 2: "
             "mapping values are not allowed in this context"
         ),
     ),
     "an-object": (YAML, good(OBJECT)),
     "values-are-no-object": (
         "image:\n  tag: v1\n",
-        Decoded(message_bytes=24, repo_error=NOT_TAKEN + 'Object \'Kind\' is missing in \'{"image":{"tag":"v1"}}\''),
+        Decoded(error=NOT_TAKEN + 'Object \'Kind\' is missing in \'{"image":{"tag":"v1"}}\''),
     ),
     "empty-documents-are-dropped": (f"---\n---\n{YAML}---\n", good(OBJECT)),
     "an-object-of-json": (f"{JSON}\n", good(OBJECT)),
     "a-warning-in-a-comment": (f"{YAML}# Warning: 'commonLabels' is deprecated\n", good(OBJECT)),
     # A line that reads as YAML is worse than one that doesn't: it becomes part of the object.
-    "a-line-that-is-a-field": (f"warning: old\n{YAML}", good({"warning": "old", **OBJECT}, size=80)),
+    "a-line-that-is-a-field": (f"warning: old\n{YAML}", good({"warning": "old", **OBJECT})),
     "nothing": ("", Decoded()),
     "nulls-and-comments": ("---\nnull\n---\n# nothing\n---\n~\n", Decoded()),
-    "json-after-json": (JSON * 3, good(OBJECT, OBJECT, OBJECT, size=192)),
-    "json-lines-with-blank-ones": (f"\n  {JSON}\n\n{JSON}\n", good(OBJECT, OBJECT, size=128)),
+    "json-after-json": (JSON * 3, good(OBJECT, OBJECT, OBJECT)),
+    "json-lines-with-blank-ones": (f"\n  {JSON}\n\n{JSON}\n", good(OBJECT, OBJECT)),
     # One object of JSON doesn't settle it, two do.
-    "yaml-after-one-of-json": (f"{JSON}\n---\n{YAML}", good(OBJECT, OBJECT, size=128)),
+    "yaml-after-one-of-json": (f"{JSON}\n---\n{YAML}", good(OBJECT, OBJECT)),
     "yaml-after-two-of-json": (
         f"{JSON}\n{JSON}\n---\n{YAML}",
-        Decoded(server_error=f"{NOT_READ}json: Expecting value: line 3 column 1 (char 126)"),
+        Decoded(error=f"{NOT_READ}json: Expecting value: line 3 column 1 (char 126)"),
     ),
     "a-brace-that-is-yaml": (
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n" + YAML,
-        good(OBJECT, OBJECT, size=128),
+        good(OBJECT, OBJECT),
     ),
     "text-behind-a-separator": (
         f"{YAML}--- warning\n{YAML}",
-        Decoded(server_error=f"{NOT_READ}invalid Yaml document separator: warning"),
+        Decoded(error=f"{NOT_READ}invalid Yaml document separator: warning"),
     ),
     "a-list-is-its-items": (
         f"apiVersion: v1\nkind: List\nitems:\n- {JSON}\n- {JSON}\n",
-        good(OBJECT, OBJECT, size=172),
+        good(OBJECT, OBJECT),
     ),
-    "whatever-has-items-is-a-list": (f"apiVersion: v1\nkind: Basket\nitems: [{JSON}]\n", good(OBJECT, size=110)),
-    "a-list-of-null-is-nothing": ("apiVersion: v1\nkind: ConfigMapList\nitems: null\n", good(size=57)),
+    "whatever-has-items-is-a-list": (f"apiVersion: v1\nkind: Basket\nitems: [{JSON}]\n", good(OBJECT)),
+    "a-list-of-null-is-nothing": ("apiVersion: v1\nkind: ConfigMapList\nitems: null\n", good()),
     "an-item-that-is-no-object": (
         "apiVersion: v1\nkind: List\nitems: [a]\n",
-        Decoded(message_bytes=49, repo_error="items member is not an object: map[string]interface {}"),
+        Decoded(error="items member is not an object: map[string]interface {}"),
     ),
     "a-document-that-is-no-object": (
         "- a\n",
         Decoded(
-            message_bytes=7,
-            repo_error=NOT_TAKEN + "json: cannot unmarshal array into Go value of type map[string]interface {}",
+            error=NOT_TAKEN + "json: cannot unmarshal array into Go value of type map[string]interface {}",
         ),
     ),
-    "of-a-repeated-key-the-last-counts": (f"{YAML}kind: Secret\n", good({**OBJECT, "kind": "Secret"}, size=61)),
+    "of-a-repeated-key-the-last-counts": (f"{YAML}kind: Secret\n", good({**OBJECT, "kind": "Secret"})),
     "windows-line-ends": (YAML.replace("\n", "\r\n"), good(OBJECT)),
 }
 

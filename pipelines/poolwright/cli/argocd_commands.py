@@ -71,6 +71,7 @@ def cmp() -> None:
 @click.option(
     "--previous", metavar="FILE", help="The objects that are applied now, or - for standard input: says what goes."
 )
+@click.option("--parameters", is_flag=True, help="Ask for the plugin's parameters instead, as Argo CD's UI does.")
 @form_option("How the answer is printed.")
 @click.argument("app_file", metavar="[APP.YAML]", required=False)
 def test(**options: Any) -> int:

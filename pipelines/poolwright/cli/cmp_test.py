@@ -17,7 +17,7 @@ from poolwright.argocd.runner.application import Application, is_application, pa
 from poolwright.argocd.runner.decode import Decoded, decode_stream
 from poolwright.argocd.runner.environment import Build
 from poolwright.argocd.runner.plugin import BUILT_IN, parse_plugin
-from poolwright.argocd.runner.run import MAX_MESSAGE_BYTES, Request, run_application
+from poolwright.argocd.runner.run import MAX_MESSAGE_BYTES, Request, run_application, run_parameters
 from poolwright.cli.output import say, tell
 from poolwright.files.project import find_project
 from poolwright.git.repository import Repository, open_repository
@@ -47,6 +47,7 @@ class CmpTestOptions:
     kube_version: str
     api_versions: Sequence[str]
     previous: str | None
+    parameters: bool
     form: str
 
 
@@ -71,7 +72,8 @@ def run_cmp_test(options: CmpTestOptions) -> int:
     sidecar = _build_sidecar(options.variables)
     with ExitStack() as stack:
         sent = stack.enter_context(_check_out(options))
-        answer = run_application(
+        run = run_parameters if options.parameters else run_application
+        answer = run(
             Request(
                 root=sent.root,
                 application=application,
@@ -201,8 +203,8 @@ def _read_previous(path: str | None) -> Decoded | None:
     if path is None:
         return None
     decoded = decode_stream(sys.stdin.buffer.read() if path == "-" else _read(path))
-    if error := decoded.server_error or decoded.repo_error:
-        raise _refuse(path, error, "give the objects as a stream of YAML documents or JSON objects")
+    if decoded.error:
+        raise _refuse(path, decoded.error, "give the objects as a stream of YAML documents or JSON objects")
     return decoded
 
 

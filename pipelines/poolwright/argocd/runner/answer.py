@@ -31,6 +31,7 @@ class Answer:
     hint: str = ""
     plugin: str = ""
     objects: tuple[Mapping[str, Plain], ...] = ()
+    announced: tuple[Mapping[str, Plain], ...] | None = None  # parameters, where it was asked for them
     packed: Packed | None = None
     stderr: bytes = b""
 
@@ -78,6 +79,8 @@ def list_lines(answer: Answer, pruned: tuple[str, ...] | None) -> list[str]:
     for label, text in (("reason", answer.reason), ("message", answer.message), ("hint", answer.hint)):
         if text:
             lines.append(f"{label:9} {text}")
+    for one in answer.announced or ():
+        lines.append(f"parameter {one.get('name', '')}: {one.get('title') or one.get('tooltip') or ''}".rstrip(": "))
     lines += [f"object    {name_object(one)} ({one.get('apiVersion')})" for one in answer.objects]
     if answer.verdict == "empty" and pruned is None:
         lines.append("prune     Argo CD would prune everything that the application has")
@@ -106,13 +109,18 @@ def build_report(answer: Answer, pruned: tuple[str, ...] | None) -> dict[str, ob
             "digest": packed.digest,
         },
         "objects": list(answer.objects),
+        "parameters": None if answer.announced is None else list(answer.announced),
         "pruned": None if pruned is None else list(pruned),
         "stderr": answer.stderr.decode("utf-8", "replace"),
     }
 
 
 def _count(answer: Answer) -> str:
-    return f", {_objects(len(answer.objects))}" if answer.is_accepted else ""
+    if not answer.is_accepted:
+        return ""
+    if answer.announced is not None:
+        return f", {len(answer.announced)} parameter{'' if len(answer.announced) == 1 else 's'}"
+    return f", {_objects(len(answer.objects))}"
 
 
 def _objects(count: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,42 +19,65 @@ class Decoded:
     """What came out of a stream; with an error nothing of it counts."""
 
     objects: tuple[Mapping[str, Plain], ...] = ()
-    message_bytes: int = 0  # of the answer that argocd-cmp-server sends
-    server_error: str = ""  # what argocd-cmp-server says
-    repo_error: str = ""  # what the repo-server says, where argocd-cmp-server passed it on
+    error: str = ""  # in Argo CD's words
+
+
+class StreamError(Exception):
+    """What argocd-cmp-server says of a stream that it can't take apart."""
 
 
 def decode_stream(data: bytes) -> Decoded:
     """The objects of a stream, in order; empty documents and nulls dropped, lists expanded."""
+    try:
+        return expand_documents(split_stream(data))
+    except StreamError as error:
+        return Decoded(error=str(error))
+
+
+def split_stream(data: bytes) -> tuple[Plain, ...]:
+    """The documents of a stream, which is argocd-cmp-server's part.
+
+    Raises: StreamError.
+    """
     text = data.decode("utf-8", "replace").removesuffix("\n")
     try:
-        documents = [value for value in _split(text) if value is not None]
+        return tuple(value for value in _split(text) if value is not None)
     except (YamlError, ValueError) as error:
-        return Decoded(server_error=f"failed to unmarshal manifest: {error}")
-    objects: list[Mapping[str, Plain]] = []
+        raise StreamError(f"failed to unmarshal manifest: {error}") from None
+
+
+def measure_message(documents: Sequence[Plain]) -> int:
+    """Bytes of the gRPC message that documents are sent back in."""
     size = 0
     for document in documents:
-        encoded = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-        length = len(encoded.encode("utf-8", "surrogatepass"))
+        length = len(_encode(document).encode("utf-8", "surrogatepass"))
         size += 1 + (max(length.bit_length(), 1) + 6) // 7 + length
-        wrong = _check_document(document, encoded)
-        if isinstance(document, dict) and not wrong:
-            for one in _expand(document):
-                if isinstance(one, dict):
-                    objects.append(one)
-                else:
-                    wrong = "items member is not an object: map[string]interface {}"
-        if wrong:
-            return Decoded(message_bytes=size, repo_error=wrong)
-    return Decoded(objects=tuple(objects), message_bytes=size)
+    return size
 
 
-def _check_document(document: Plain, encoded: str) -> str:
+def expand_documents(documents: Sequence[Plain]) -> Decoded:
+    """The objects of documents, which is the repo-server's part."""
+    objects: list[Mapping[str, Plain]] = []
+    for document in documents:
+        if wrong := _check_document(document):
+            return Decoded(error=wrong)
+        for one in _expand(document) if isinstance(document, dict) else ():
+            if not isinstance(one, dict):
+                return Decoded(error="items member is not an object: map[string]interface {}")
+            objects.append(one)
+    return Decoded(objects=tuple(objects))
+
+
+def _encode(document: Plain) -> str:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def _check_document(document: Plain) -> str:
     if not isinstance(document, dict):
         kind = {list: "array", str: "string", bool: "bool"}.get(type(document), "number")
         return _unmarshal_error(f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}")
     if not isinstance(document.get("kind"), str) or not document["kind"]:
-        return _unmarshal_error(f"Object 'Kind' is missing in '{encoded[:200]}'")
+        return _unmarshal_error(f"Object 'Kind' is missing in '{_encode(document)[:200]}'")
     return ""
 
 

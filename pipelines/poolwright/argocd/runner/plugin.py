@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +38,8 @@ class Plugin:
     init: tuple[str, ...] = ()
     discovery: Discovery = Discovery()
     is_mode_kept: bool = False
+    dynamic_parameters: tuple[str, ...] = ()
+    static_parameters: tuple[Mapping[str, Plain], ...] = ()  # as the file has them
 
     @property
     def socket_name(self) -> str:
@@ -45,7 +48,11 @@ class Plugin:
 
 
 # What pipelines/argocd/plugin.yaml says, for whoever installed only the package; a test compares the two.
-BUILT_IN: Final = Plugin(name="poolwright", generate=("poolwright", "generate", "--argocd"))
+BUILT_IN: Final = Plugin(
+    name="poolwright",
+    generate=("poolwright", "generate", "--argocd"),
+    dynamic_parameters=("poolwright", "cmp", "announce-parameters"),
+)
 
 
 def parse_plugin(text: bytes, file: str) -> Plugin:
@@ -58,7 +65,7 @@ def parse_plugin(text: bytes, file: str) -> Plugin:
     value = documents[0].value if documents else None
     root = value if isinstance(value, dict) else {}
     metadata, spec = _mapping(root, "metadata"), _mapping(root, "spec")
-    discover = _mapping(spec, "discover")
+    discover, parameters = _mapping(spec, "discover"), _mapping(spec, "parameters")
     find = _mapping(discover, "find")
     try:
         plugin = Plugin(
@@ -70,6 +77,8 @@ def parse_plugin(text: bytes, file: str) -> Plugin:
                 file_name=_text(discover, "fileName"), glob=_text(find, "glob"), command=_command(find)
             ),
             is_mode_kept=_get(spec, "preserveFileMode") is True,
+            dynamic_parameters=_command(_mapping(parameters, "dynamic")),
+            static_parameters=tuple(one for one in _list(parameters, "static") if isinstance(one, dict)),
         )
     except _KindError as error:
         raise _refuse(file, f"{error} is of another type than Argo CD reads") from None
@@ -114,12 +123,14 @@ def _command(mapping: dict[str, Plain]) -> tuple[str, ...]:
 
 
 def _words(mapping: dict[str, Plain], name: str) -> tuple[str, ...]:
+    return tuple(_text({"": word}, "") for word in _list(mapping, name))
+
+
+def _list(mapping: dict[str, Plain], name: str) -> list[Plain]:
     value = _get(mapping, name)
-    if value is None:
-        return ()
-    if not isinstance(value, list):
+    if not isinstance(value, list | None):
         raise _KindError(name)
-    return tuple(_text({"": word}, "") for word in value)
+    return value or []
 
 
 def _refuse(file: str, what: str) -> SpecError:

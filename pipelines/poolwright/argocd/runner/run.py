@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import tempfile
 import time
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,17 +15,16 @@ from typing import Final
 from poolwright.argocd.runner.answer import Answer
 from poolwright.argocd.runner.application import Application, override_source
 from poolwright.argocd.runner.choose import NoPlugin, choose_plugin
-from poolwright.argocd.runner.command import Clock, Ended, run_command
-from poolwright.argocd.runner.decode import check_object, decode_stream
+from poolwright.argocd.runner.cmp_server import Call, Reply, announce_parameters, generate_manifest, match_repository
+from poolwright.argocd.runner.command import Clock
+from poolwright.argocd.runner.decode import check_object, expand_documents
 from poolwright.argocd.runner.environment import Build, Purpose, build_environment
-from poolwright.argocd.runner.go_glob import find_anywhere, find_files
 from poolwright.argocd.runner.plugin import Plugin
 from poolwright.argocd.runner.sent_root import find_app_folder, find_sent_root
-from poolwright.argocd.runner.transfer import Packed, TransferError, check_links, pack, secure_join, unpack
+from poolwright.argocd.runner.transfer import Packed, TransferError, check_links, pack
 from poolwright.specs.document import parse_documents
 
 MAX_MESSAGE_BYTES: Final = 100 << 20  # what ARGOCD_GRPC_MAX_SIZE_MB is without being set
-_RPC: Final = "rpc error: code ="
 _CODE: Final = re.compile(r"rpc error: code = (\w+)")
 
 
@@ -56,31 +54,40 @@ def run_application(request: Request) -> Answer:
 
     Raises: OSError if this machine refuses what Argo CD's wouldn't; SpecError if a `.argocd-source` file can't be read.
     """
+    with _started(request) as run:
+        return run.render()
+
+
+def run_parameters(request: Request) -> Answer:
+    """What the user interface would be told of the plugin's parameters. Raises as `run_application`."""
+    with _started(request) as run:
+        return run.announce()
+
+
+@contextmanager
+def _started(request: Request) -> Iterator[_Run]:
     clock = Clock(ends_s=time.monotonic() + request.timeout_s)
     with tempfile.TemporaryDirectory(prefix="poolwright-cmp-") as room:
-        return _Run(request, clock, os.path.realpath(room)).answer()
+        work = os.path.join(os.path.realpath(room), "_cmp_server")
+        os.mkdir(work, 0o700)
+        yield _Run(request, clock, work)
 
 
 class _Run:
-    def __init__(self, request: Request, clock: Clock, room: str) -> None:
+    """The repo-server's part: what is sent, to whom, and what becomes of the reply."""
+
+    def __init__(self, request: Request, clock: Clock, work: str) -> None:
         self._request = request
         self._clock = clock
-        self._work = os.path.join(room, "_cmp_server")
-        os.mkdir(self._work, 0o700)
+        self._work = work
         self._application = request.application
         self._packed: Packed | None = None
-        self._ended = Ended()
 
-    def answer(self) -> Answer:
-        root = self._request.root
+    def render(self) -> Answer:
+        """Generate manifests."""
         try:
-            if self._request.are_links_checked:
-                check_links(root, self._request.left_out)
-            folder = find_app_folder(root, self._application.path)
-            self._application = _merge_overrides(self._application, folder)
-            chosen = choose_plugin(
-                self._application, self._request.plugins, lambda plugin, why: self._matches(plugin, why, folder)
-            )
+            folder = self._find_folder()
+            chosen = self._choose(folder, ("probe", "discover"))
         except (TransferError, _FailedError) as error:
             return self._fail(str(error))
         if isinstance(chosen, NoPlugin):
@@ -88,55 +95,91 @@ class _Run:
                 return Answer(verdict="no-plugin", reason=chosen.hint)
             return replace(self._fail(self._name(chosen.error)), hint=chosen.hint)
         try:
-            answer = self._generate(chosen, folder)
+            sent = self._request.root
+            if self._request.is_narrowed:
+                sent = find_sent_root(sent, folder, self._application)
+            reply = self._call(generate_manifest, chosen, sent, folder, "generate")
+            answer = self._judge(reply)
+        except TransferError as error:
+            answer = self._fail(
+                self._name(f"error generating manifests in cmp: error sending file to cmp-server: {error}")
+            )
+        return replace(answer, plugin=chosen.socket_name, packed=self._packed)
+
+    def announce(self) -> Answer:
+        """List parameters."""
+        try:
+            folder = self._find_folder()
+            chosen = self._choose(folder, ("parameters", "parameters"))
+            if isinstance(chosen, NoPlugin):
+                failed = self._fail(f"failed to detect CMP for app: {chosen.error}")
+                return (
+                    replace(failed, hint=chosen.hint)
+                    if chosen.error
+                    else Answer(verdict="no-plugin", reason=chosen.hint)
+                )
+            reply = self._call(announce_parameters, chosen, self._request.root, folder, "parameters")
         except (TransferError, _FailedError) as error:
-            answer = self._fail(self._name(f"error generating manifests in cmp: {error}"))
-        return replace(answer, plugin=chosen.socket_name, packed=self._packed, stderr=self._ended.stderr)
+            return self._fail(str(error))
+        answer = Answer(verdict="accepted", announced=reply.announced)
+        if reply.error:
+            answer = self._fail(f"failed to get parameter announcement: {reply.error}")
+        return replace(answer, plugin=chosen.socket_name, packed=self._packed, stderr=reply.stderr)
 
-    def _generate(self, plugin: Plugin, folder: str) -> Answer:
+    def _find_folder(self) -> str:
+        root = self._request.root
+        if self._request.are_links_checked:
+            check_links(root, self._request.left_out)
+        folder = find_app_folder(root, self._application.path)
+        self._application = _merge_overrides(self._application, folder)
+        return folder
+
+    def _choose(self, folder: str, purposes: tuple[Purpose, Purpose]) -> Plugin | NoPlugin:
+        """purposes: whose variables discovery has where no plugin section is, and where one is."""
+
+        def match(plugin: Plugin, purpose: Purpose) -> bool | str:
+            sent = purposes[0] if purpose == "probe" else purposes[1]
+            reply = self._call(match_repository, plugin, self._request.root, folder, sent)
+            return reply.error or reply.is_supported
+
+        return choose_plugin(self._application, self._request.plugins, match)
+
+    def _judge(self, reply: Reply) -> Answer:
+        if reply.error:
+            answer = self._fail(self._name(f"error generating manifests in cmp: {reply.error}"))
+            return replace(answer, stderr=reply.stderr)
+        decoded = expand_documents(reply.documents)
+        if decoded.error:
+            answer = replace(self._fail(self._name(decoded.error)), verdict="refused")
+        elif problems := [problem for one in decoded.objects if (problem := check_object(one))]:
+            answer = Answer(verdict="refused", reason=problems[0], objects=decoded.objects)
+        elif not decoded.objects and not self._application.may_be_empty:
+            answer = Answer(verdict="empty", reason=f"exit 0 and no object in {len(reply.stdout)} bytes")
+        else:
+            answer = Answer(verdict="accepted", objects=decoded.objects)
+        return replace(answer, stderr=reply.stderr)
+
+    def _call(self, method: Callable[[Call], Reply], plugin: Plugin, sent: str, folder: str, purpose: Purpose) -> Reply:
+        """Send a folder of the repository to a plugin's sidecar, and take what comes back."""
         request = self._request
-        sent = find_sent_root(request.root, folder, self._application) if request.is_narrowed else request.root
-        with _Received(self, sent, plugin) as work:
-            at = os.path.normpath(os.path.join(work, os.path.relpath(folder, sent)))
-            environment = self._environment("generate")
-            for command in (plugin.init, plugin.generate):
-                if command:
-                    self._ended = run_command(command, folder=at, environment=environment, clock=self._clock)
-                    self._check(self._ended, "error generating manifests")
-        decoded = decode_stream(self._ended.stdout)
-        if decoded.server_error:
-            raise _FailedError(f"{_RPC} Unknown desc = error generating manifests: {decoded.server_error}")
-        if decoded.message_bytes > request.max_message_bytes:
-            size = f"({decoded.message_bytes} vs. {request.max_message_bytes})"
-            raise _FailedError(f"{_RPC} ResourceExhausted desc = trying to send message larger than max {size}")
-        if decoded.repo_error:
-            return replace(self._fail(self._name(decoded.repo_error)), verdict="refused")
-        problems = [problem for one in decoded.objects if (problem := check_object(one))]
-        if problems:
-            return Answer(verdict="refused", reason=problems[0], objects=decoded.objects)
-        if not decoded.objects and not self._application.may_be_empty:
-            return Answer(verdict="empty", reason=f"exit 0 and no object in {len(self._ended.stdout)} bytes")
-        return Answer(verdict="accepted", objects=decoded.objects)
-
-    def _matches(self, plugin: Plugin, purpose: Purpose, folder: str) -> bool | str:
-        """Whether its discovery finds something in the application's folder; a text: it failed."""
-        discovery = plugin.discovery
-        with _Received(self, self._request.root, plugin) as work:
-            at = secure_join(work, os.path.relpath(folder, self._request.root))
-            try:
-                if discovery.file_name:
-                    return find_files(at, discovery.file_name)
-                if discovery.glob:
-                    return find_anywhere(at, discovery.glob)
-            except ValueError as error:
-                return f"{_RPC} Unknown desc = match repository error: error finding match for pattern: {error}"
-            environment = self._environment(purpose)
-            ended = run_command(discovery.command, folder=at, environment=environment, clock=self._clock)
-            try:
-                self._check(ended, "match repository error: error running find command")
-            except _FailedError as error:
-                return str(error)
-            return ended.stdout.removesuffix(b"\n") != b""
+        environment = self._environment(purpose)
+        below = os.path.relpath(sent, request.root)
+        left_out = [
+            os.path.relpath(path, below) for path in request.left_out if below == "." or path.startswith(f"{below}/")
+        ]
+        with tempfile.TemporaryFile(dir=os.path.dirname(self._work)) as archive:
+            self._packed = pack(sent, archive, excluded=request.excluded, left_out=left_out)
+            return method(
+                Call(
+                    plugin=plugin,
+                    archive=archive,
+                    app_path=os.path.relpath(folder, sent),
+                    environment=environment,
+                    clock=self._clock,
+                    folder=self._work,
+                    max_message_bytes=request.max_message_bytes,
+                )
+            )
 
     def _environment(self, purpose: Purpose) -> dict[str, str]:
         try:
@@ -144,12 +187,6 @@ class _Run:
         except ValueError as error:
             raise _FailedError(f"could not parse kubernetes version: {error}") from None
         return {**self._request.sidecar, **dict(sent)}
-
-    def _check(self, ended: Ended, prefix: str) -> None:
-        if ended.is_late:
-            raise _FailedError(f"{_RPC} DeadlineExceeded desc = context deadline exceeded")
-        if ended.error:
-            raise _FailedError(f"{_RPC} Unknown desc = {prefix}: {ended.error}")
 
     def _name(self, error: str) -> str:
         return f'CMP processing failed for application "{self._application.name}": {error}'
@@ -159,36 +196,7 @@ class _Run:
         number, count = self._application.source_number, self._application.source_count
         code = match[1] if (match := _CODE.search(error)) else "Unknown"  # that of the answer inside
         where = f"Failed to load target state: failed to generate manifest for source {number} of {count}"
-        return Answer(verdict="failed", message=f"{where}: {_RPC} {code} desc = {error}")
-
-    def receive(self, sent: str, plugin: Plugin) -> str:
-        """Send a folder to the plugin's sidecar; where it is there."""
-        request = self._request
-        below = os.path.relpath(sent, request.root)
-        left_out = [
-            os.path.relpath(path, below) for path in request.left_out if below == "." or path.startswith(f"{below}/")
-        ]
-        work = os.path.join(self._work, str(uuid.uuid4()))
-        os.mkdir(work)
-        with tempfile.TemporaryFile(dir=os.path.dirname(self._work)) as archive:
-            self._packed = pack(sent, archive, excluded=request.excluded, left_out=left_out)
-            unpack(archive, work, is_mode_kept=plugin.is_mode_kept)
-        return work
-
-
-class _Received:
-    """A folder of its own for one request, gone when it is answered."""
-
-    def __init__(self, run: _Run, sent: str, plugin: Plugin) -> None:
-        self._run, self._sent, self._plugin = run, sent, plugin
-        self._work = ""
-
-    def __enter__(self) -> str:
-        self._work = self._run.receive(self._sent, self._plugin)
-        return self._work
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._work)
+        return Answer(verdict="failed", message=f"{where}: rpc error: code = {code} desc = {error}")
 
 
 def _merge_overrides(application: Application, folder: str) -> Application:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import stat
@@ -62,7 +63,10 @@ def pack(root: str, archive: Any, *, excluded: Sequence[str] = (), left_out: Seq
     matches = _compile(excluded)
     missing = frozenset(left_out)
     files = folders = links = size = 0
-    with tarfile.open(fileobj=archive, mode="w:gz", format=tarfile.PAX_FORMAT, compresslevel=_LEVEL) as tar:
+    with (
+        gzip.GzipFile(fileobj=archive, mode="wb", compresslevel=_LEVEL, mtime=0) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
         for path, status in _walk(root, lambda path: path in missing or any(one.fullmatch(path) for one in matches)):
             entry = tarfile.TarInfo(path)
             entry.mode, entry.mtime = stat.S_IMODE(status.st_mode), int(status.st_mtime)
