@@ -23,6 +23,7 @@ from poolwright.specs.codes import CODES
 from poolwright.specs.report import finding_list_schema
 from poolwright.specs.scalar import FORMATS
 from poolwright.specs.schema import KINDS, Schema, build_schema, field_schema
+from poolwright.trust.schema import trust_schema
 from poolwright.upgrades.report import upgrade_schema
 
 FOLDER = Path(__file__).parent / "reference"
@@ -48,7 +49,7 @@ def render_reference() -> Iterator[tuple[str, str]]:
     schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema(), "FitPlan": plan_schema()}
     schemas |= {"FitReplay": replay_schema(), "PriceList": price_schema(), "PinReport": pin_schema()}
     schemas |= {"RehearsalMatrix": matrix_schema(), "Snapshot": snapshot_schema(), "UpgradePlan": upgrade_schema()}
-    schemas |= {"ChangeReport": report_schema()}
+    schemas |= {"ChangeReport": report_schema(), "TrustPolicy": trust_schema()}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

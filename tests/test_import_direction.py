@@ -31,23 +31,24 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("pins", "snapshots", "matrix"),
     ),
     "comments": ("specs", "plan", "changes"),
+    "trust": ("specs",),
     "files": ("specs", "catalog", "trees"),
     "git": ("specs",),
     "review": ("specs", "comments"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "registry": ("specs", "pins"),
-    "argocd": ("specs", "catalog", "files"),
+    "argocd": ("specs", "catalog", "trust", "files"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments"),
+        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"),
         *("files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments"), "releases"),
+    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"), "releases"),
     **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

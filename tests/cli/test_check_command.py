@@ -173,8 +173,8 @@ def test_what_is_no_file_is_refused_in_one_message(kind: str, command: str, tmp_
     elif command == "render":
         assert ran == Ran(2, "", text)
     else:
-        refusal = f"poolwright: east/platform refused: {path}: {path} can't be read: {reason}\n"
-        assert ran == Ran(2, "", text + refusal)
+        refusal = f"poolwright: east/platform refused: {path}: {path} can't be read: {reason}"
+        assert ran == Ran(2, "", f"{text}{refusal}; fix: put a readable regular file there\n")
 
 
 @pytest.mark.parametrize("command", ["check", "render", "generate"])
@@ -194,7 +194,8 @@ def test_reading_is_bounded(command: str, tmp_path: Path) -> None:
     elif command == "render":
         assert ran == Ran(2, "", text)
     else:
-        assert ran == Ran(2, "", f"{text}poolwright: east/platform refused: specs: {what}\n")
+        fix = "keep what isn't a spec outside specs/, or split the project"
+        assert ran == Ran(2, "", f"{text}poolwright: east/platform refused: specs: {what}; fix: {fix}\n")
 
 
 HOSTILE = {"newline": "a\n::error::b", "escape-sequence": "a\x1b[2Jb", "not-utf-8": "a\udcffb"}

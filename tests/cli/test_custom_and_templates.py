@@ -77,7 +77,8 @@ def test_a_forbidden_component_fails_check_verify_and_generate(tmp_path: Path) -
     generated = run(*CUSTOM_UNIT, folder=project)
     assert (generated.code, generated.stdout) == (2, "")
     assert re.fullmatch(
-        rf"poolwright: east/rewrite-0b6 refused: {COMPONENT}: .* \(and \d+ more\)", generated.stderr.splitlines()[-1]
+        rf"poolwright: east/rewrite-0b6 refused: {COMPONENT}: .* \(and \d+ more\); fix: .+",
+        generated.stderr.splitlines()[-1],
     )
     verified = run("render", "--cluster=east", f"--out={tmp_path / 'out'}", "--verify", folder=project)
     assert verified.code == 1
@@ -109,7 +110,8 @@ def test_a_wrong_template_stops_its_own_unit(tmp_path: Path) -> None:
     assert f"{said}  [template-error]" in run("check", folder=project).stdout
     refused = run(*TEMPLATE_UNIT, folder=project)
     assert (refused.code, refused.stdout) == (2, "")
-    assert refused.stderr.splitlines()[-1] == f"poolwright: east/summarise-20b refused: {said}"
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith(f"poolwright: east/summarise-20b refused: {said}; fix: ")
     assert run("generate", "--cluster", "east", "--unit", "chat-70b", folder=project).code == 0
 
 

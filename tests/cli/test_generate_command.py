@@ -64,7 +64,8 @@ REFUSED: dict[str, tuple[Files, tuple[str, ...], str]] = {
 poolwright.yaml: cluster "east" has no unit "chat"  [unit-unknown]
   why  a unit is a placement on one of the cluster's pools, or `platform` (poolwright.dev/v1alpha1)
   fix  name one of: chat-70b, chat-70b-next, platform
-poolwright: east/chat refused: poolwright.yaml: cluster "east" has no unit "chat"
+poolwright: east/chat refused: poolwright.yaml: cluster "east" has no unit "chat"; fix: name one of: chat-70b, \
+chat-70b-next, platform
 """,
     ),
     "an-unknown-cluster": (
@@ -75,7 +76,7 @@ poolwright.yaml:11:5: the project has no cluster "west"  [cluster-unknown]
   at   spec.clusters
   why  poolwright.yaml names every cluster that is rendered for (poolwright.dev/v1alpha1)
   fix  name one of: east
-poolwright: west/platform refused: poolwright.yaml:11:5: the project has no cluster "west"
+poolwright: west/platform refused: poolwright.yaml:11:5: the project has no cluster "west"; fix: name one of: east
 """,
     ),
     # All is said, and the last line, which Argo CD shows, says how much more there is.
@@ -91,7 +92,8 @@ specs/envelopes/chat-70b/2.3.0.yaml:22:42: spec.load.batch.maxTokens is 0  [out-
   at   spec.load.batch.maxTokens
   why  it must be at least 1 (poolwright.dev/v1alpha1)
   fix  write 1 or more
-poolwright: east/chat-70b refused: specs/envelopes/chat-70b/2.3.0.yaml:10:17: spec.computeClass is "fp6" (and 1 more)
+poolwright: east/chat-70b refused: specs/envelopes/chat-70b/2.3.0.yaml:10:17: spec.computeClass is "fp6" \
+(and 1 more); fix: did you mean "fp8"?
 """,
     ),
     # The known names are those of the whole project, though the unit's own specs alone are read at first.
@@ -104,7 +106,7 @@ specs/placements.yaml:8:13: placement "chat-70b" is on the pool "h100", which do
   why  nothing is rendered from a reference that leads nowhere (poolwright.dev/v1alpha1)
   fix  did you mean "h100-full"? name a pool that exists: h100-full
 poolwright: east/chat-70b refused: specs/placements.yaml:8:13: placement "chat-70b" is on the pool "h100", \
-which doesn't exist
+which doesn't exist; fix: did you mean "h100-full"? name a pool that exists: h100-full
 """,
     ),
     # On the largest device that the class lets through.
@@ -125,7 +127,7 @@ per device with what the engine takes before it, and of the largest device of th
   fix  see what would fit: poolwright check, or poolwright price
 poolwright: east/chat-70b refused: specs/placements.yaml:9:22: envelope chat-70b@2.3.0 won't start on class \
 interactive-80g: one request needs 136.42 GiB per device with what the engine takes before it, and of the largest \
-device of the class it may take 82.80 GiB
+device of ...; fix: see what would fit: poolwright check, or poolwright price
 """,
     ),
     # Without it there is no telling what the claim must ask for, and one that asks for nothing may be wrong.
@@ -138,7 +140,7 @@ models/llama-3.3-70b-fp8/config.json: it isn't JSON: Expecting property name enc
   why  envelope chat-70b@2.3.0 names it, and its price follows from it (poolwright.dev/v1alpha1)
   fix  take the model's own config.json, or what an engine printed
 poolwright: east/chat-70b refused: models/llama-3.3-70b-fp8/config.json: it isn't JSON: Expecting property name \
-enclosed in double quotes: line 2 column 3 (char 4)
+enclosed in double quotes: line 2 column 3 (char 4); fix: take the model's own config.json, or what an engine printed
 """,
     ),
     "no-project": (
@@ -148,7 +150,8 @@ enclosed in double quotes: line 2 column 3 (char 4)
 poolwright.yaml: no poolwright.yaml in . or in any folder above it  [project-missing]
   why  that file is the root of a project: it names the clusters (poolwright project layout)
   fix  run inside a project, pass --project DIR, or make one with `poolwright init`
-poolwright: east/chat-70b refused: poolwright.yaml: no poolwright.yaml in . or in any folder above it
+poolwright: east/chat-70b refused: poolwright.yaml: no poolwright.yaml in . or in any folder above it; fix: run inside \
+a project, pass --project DIR, or make one with `poolwright init`
 """,
     ),
 }
@@ -231,7 +234,7 @@ def test_what_nobody_reviewed_is_not_emitted(happen: Callable[[Path], None], tmp
     folder, state, fix = STALE[happen]
     what = f"the committed folder {state}"
     said = f"{folder}: {what}  [tree-stale]\n{WHY_STALE}  fix  {fix}\n"
-    refusal = f"poolwright: east/chat-70b refused: {folder}: {what}\n"
+    refusal = f"poolwright: east/chat-70b refused: {folder}: {what}; fix: {fix}\n"
     assert run("generate", *UNIT, folder=project) == Ran(2, "", said + refusal)
     assert run("generate", "--cluster=east", "--unit=platform", folder=project).code == 0
 
@@ -246,7 +249,7 @@ def test_the_last_line_is_short_and_on_one_line(tmp_path: Path) -> None:
     assert "\x1b" not in ran.stderr
     last = ran.stderr.splitlines()[-1]
     assert last.startswith("poolwright: east/chat-70b refused: specs/placements.yaml:8:13: ")
-    assert len(last) < 300
+    assert len(last.encode()) < 300
 
 
 BAD_OPTIONS = {
@@ -268,10 +271,10 @@ def test_options_that_make_no_sense(options: tuple[str, ...]) -> None:
 
 def test_its_options_are_those_that_its_help_lists() -> None:
     options = cli.commands["generate"].params
-    assert tuple(option.name for option in options) == OPTIONS
-    assert tuple(option.name for option in options if option.required) == OPTIONS[1:]
+    assert tuple(option.name for option in options) == (*OPTIONS, "argocd")
     help_text = run("generate", *UNIT, "--help", folder=SMALL_FLEET).stdout
     assert all(f"--{name} " in help_text for name in OPTIONS)
+    assert " ".join(help_text.split()).count("--cluster and --unit are required, but with --argocd") == 1
 
 
 # What takes longer to load than a unit to render, or starts programs, or that only other commands need.

@@ -119,12 +119,13 @@ def find_line(ended: Ended, command: str) -> str:
     *_, last = ended.stderr.splitlines()
     start = f"poolwright: {CLUSTER}/{UNIT} refused: "
     assert last.startswith(start), last
-    assert len(last) < 300, last
-    # The same finding stands above it as a headline, with its code.
+    assert len(last.encode()) < 300, last
+    what = last.removeprefix(start).rpartition("; fix: ")[0].rpartition(" (and ")[0]
+    what = what or last.removeprefix(start).rpartition("; fix: ")[0]
+    assert what, last
+    # The same finding stands above it as a headline, with its code; a long one is cut in the line.
     told = cut_line(ended.stderr)
-    return (
-        told if told.startswith(last.removeprefix(start).rpartition(" (and ")[0] or last.removeprefix(start)) else last
-    )
+    return told if told.startswith(what.removesuffix("...")) else last
 
 
 def is_line(said: str, line: str) -> bool:

@@ -143,7 +143,7 @@ def _make_text(text: str) -> yaml.Event | int:
     if type(text) is not str:  # the emitter takes no subclass, an enumeration's member for one
         text = str.__str__(text)
     # With no style asked for, the emitter prints plain text, or takes single quotes where that can't be.
-    style = "|" if "\n" in text else None if _is_read_as_text(text) else '"'
+    style = "|" if "\n" in text else None if is_read_as_text(text) else '"'
     return yaml.ScalarEvent(None, None, _NO_TAG, text, style=style)
 
 
@@ -162,7 +162,7 @@ _NO_TAG = (True, True)  # neither with quotes nor without
 _REFUSED = re.compile("^\ufeff|[\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]")
 
 
-def _is_read_as_text(text: str) -> bool:
+def is_read_as_text(text: str) -> bool:
     """True if goyaml v2 reads the bare text as a string: its `resolve`, and its guard against base 60."""
     if text in _WORDS:
         return False

@@ -6,31 +6,49 @@ import getopt
 import sys
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from poolwright.admission.claimed import admit_claim
 from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.locked import apply_lock
 from poolwright.catalog.units import build_closure
 from poolwright.cli.complete import complete_closures, render_workload
+from poolwright.cli.refusal import render_refusal
 from poolwright.files.custom import read_custom
 from poolwright.files.disk import DiskError
 from poolwright.files.facts import read_facts
 from poolwright.files.project import find_project, read_lock, read_named_files, read_specs
 from poolwright.files.write_folder import FolderResult, check_folders, read_folder_state
+from poolwright.objects.kubernetes import Object
 from poolwright.objects.unit import build_objects
-from poolwright.specs.finding import Finding, SpecError, escape_controls, render_text
+from poolwright.specs.finding import Finding, SpecError, escape_controls
 from poolwright.specs.lock import Lock
 from poolwright.specs.parse import Specs, parse_specs
 from poolwright.specs.place import Place
-from poolwright.specs.unit_specs import parse_platform_specs, parse_unit_specs
+from poolwright.specs.project import Delivery
+from poolwright.specs.unit_specs import find_cluster, parse_platform_specs, parse_unit_specs
 from poolwright.trees.tree import build_folder
 from poolwright.trees.yaml_text import render_objects
 
 OPTIONS = ("project", "cluster", "unit")  # the last two are required; `commands` has the same with their help
+ARGOCD = "--argocd"
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A unit as the specs give it."""
+
+    closure: UnitClosure | PlatformClosure
+    files: Mapping[str, bytes]  # those that its envelope names
+    delivery: Delivery  # of its cluster
 
 
 def run_generate(arguments: Sequence[str]) -> int:
     """Print one unit's objects; the exit code is 0, or 2 with the reason on stderr and nothing on stdout."""
+    if list(arguments) == [ARGOCD]:
+        from poolwright.cli.generate_argocd import run_plugin  # the plugin's checks are nobody else's
+
+        return run_plugin()
     options = _parse(arguments)
     if isinstance(options, str):
         line = f"poolwright generate: {options}; see `poolwright generate --help`"
@@ -39,11 +57,11 @@ def run_generate(arguments: Sequence[str]) -> int:
     cluster, unit = options["cluster"], options["unit"]
     try:
         root = find_project(options.get("project", "."))
-        text = _render(root, f"{cluster}/{unit}", *_closure(root, cluster, unit))
-    except SpecError as error:
-        return _refuse(f"{cluster}/{unit}", error.findings)
-    except DiskError as error:
-        return _refuse(f"{cluster}/{unit}", [error.finding])
+        _, text = render_unit(root, f"{cluster}/{unit}", find_unit(root, cluster, unit))
+    except (SpecError, DiskError) as error:
+        findings = error.findings if isinstance(error, SpecError) else [error.finding]
+        sys.stderr.write(render_refusal(f"{cluster}/{unit}", findings))
+        return 2
     sys.stdout.buffer.write(text)
     sys.stdout.buffer.flush()
     return 0
@@ -51,6 +69,8 @@ def run_generate(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> dict[str, str] | str:
     """The options by name, or what is wrong with them. By getopt: larger parsers take as long to load as a unit."""
+    if ARGOCD in arguments:
+        return f"{ARGOCD} takes no other option: cluster and unit are the Application's"
     known = [f"--{name}" for name in OPTIONS]
     for argument in arguments:
         if argument.startswith("--") and argument.partition("=")[0] not in known:  # getopt would take an abbreviation
@@ -66,29 +86,11 @@ def _parse(arguments: Sequence[str]) -> dict[str, str] | str:
     return f"{' and '.join(missing)} missing" if missing else options
 
 
-def _render(root: str, unit: str, closure: UnitClosure | PlatformClosure, files: Mapping[str, bytes]) -> bytes:
-    """The objects' text; with a component of the team's own as real Kustomize prints it.
+def find_unit(root: str, cluster: str, unit: str) -> Found:
+    """A unit of the project at root, from its own specs.
 
-    files: those that the envelope names.
+    Raises: SpecError with what is wrong with them, or with the names that are known.
     """
-    custom = read_custom(root, unit) if isinstance(closure, UnitClosure) else None
-    (closure,) = complete_closures(
-        [closure], lambda envelope: render_workload(envelope, files), lambda _: custom.digest if custom else None
-    )
-    if not isinstance(closure, UnitClosure | PlatformClosure):
-        raise AssertionError(f"{unit}: completing made another kind of closure of it")
-    _check_committed(root, closure)
-    if custom is None or not isinstance(closure, UnitClosure):
-        return render_objects(build_objects(closure))
-    from poolwright.cli.custom import apply_custom  # here: nothing else starts a program
-
-    return apply_custom(closure, custom)
-
-
-_Found = tuple[UnitClosure | PlatformClosure, Mapping[str, bytes]]  # with the files that its envelope names
-
-
-def _closure(root: str, cluster: str, unit: str) -> _Found:
     lock, facts = read_lock(root), read_facts(root)
     files = read_specs(root)
     parse = parse_platform_specs if unit == PLATFORM_UNIT else lambda f, c: parse_unit_specs(f, c, unit)
@@ -101,18 +103,42 @@ def _closure(root: str, cluster: str, unit: str) -> _Found:
     return found or _build_among_all(root, files, cluster, unit, facts, lock)
 
 
-def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts, lock: Lock | None) -> _Found | None:
+def render_unit(root: str, unit: str, found: Found, *, reviewed: bool = False) -> tuple[tuple[Object, ...], bytes]:
+    """The unit's objects, without a component of the team's own, and their text; with one as real Kustomize prints it.
+
+    reviewed: refuse where nothing is committed.
+    Raises:   SpecError, DiskError.
+    """
+    closure = found.closure
+    custom = read_custom(root, unit) if isinstance(closure, UnitClosure) else None
+    (closure,) = complete_closures(
+        [closure], lambda envelope: render_workload(envelope, found.files), lambda _: custom.digest if custom else None
+    )
+    if not isinstance(closure, UnitClosure | PlatformClosure):
+        raise AssertionError(f"{unit}: completing made another kind of closure of it")
+    _check_committed(root, closure, must_be=reviewed)
+    objects = build_objects(closure)
+    if custom is None or not isinstance(closure, UnitClosure):
+        return objects, render_objects(objects)
+    from poolwright.cli.custom import apply_custom  # here: nothing else starts a program
+
+    return objects, apply_custom(closure, custom)
+
+
+def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts, lock: Lock | None) -> Found | None:
     specs = apply_lock(specs, lock)
     named = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closure = build_closure(specs, cluster, unit, named, facts)
     if isinstance(closure, UnitClosure):
         closure = admit_claim(specs, closure, named, facts, lock)
-    return None if closure is None else (closure, named)
+    if closure is None:
+        return None
+    return Found(closure=closure, files=named, delivery=find_cluster(specs.project, cluster).delivery)
 
 
 def _build_among_all(
     root: str, files: Mapping[str, bytes], cluster: str, unit: str, facts: Facts, lock: Lock | None
-) -> _Found:
+) -> Found:
     """The same with every spec at hand, for the names that exist are part of a good refusal."""
     specs = parse_specs(files)
     found = _build(root, specs, cluster, unit, facts, lock)
@@ -136,10 +162,10 @@ def _build_among_all(
     )
 
 
-def _check_committed(root: str, closure: UnitClosure | PlatformClosure) -> None:
+def _check_committed(root: str, closure: UnitClosure | PlatformClosure, *, must_be: bool) -> None:
     """Where the unit is committed, its folder and its base's must be what the closure gives: that was reviewed."""
     unit = build_folder(closure)
-    if read_folder_state(root, unit.path).kind == "absent":
+    if not must_be and read_folder_state(root, unit.path).kind == "absent":
         return
     base = [build_folder(base_closure(closure))] if isinstance(closure, UnitClosure) else []
     for folder in (unit, *base):  # the unit's own folder first: where it is wrong, its base often is as well
@@ -171,12 +197,3 @@ def _stale(result: FolderResult) -> Finding:
         rule="poolwright tree on disk",
         fix=fix,
     )
-
-
-def _refuse(unit: str, findings: Sequence[Finding]) -> int:
-    """Say everything, and last the one line that Argo CD shows."""
-    sys.stderr.write(render_text(findings))
-    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-    line = f"poolwright: {unit} refused: {findings[0].place}: {findings[0].what}{more}"
-    sys.stderr.write(escape_controls(line)[:299] + "\n")
-    return 2

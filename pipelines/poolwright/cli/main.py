@@ -42,11 +42,17 @@ def _run() -> int:
     if sys.argv[1:2] == ["generate"] and not {"-h", "--help"} & set(sys.argv):
         # Looking for cyclic garbage takes a twentieth of so short a run, mostly on the way out, and finds next to none.
         gc.disable()
+        if "--argocd" in sys.argv:  # a plugin leaves nothing to its next call, compiled modules neither
+            sys.dont_write_bytecode = True
         from poolwright.cli.generate import run_generate
 
         code = run_generate(sys.argv[2:])
         gc.freeze()
         return code
+    if sys.argv[1:] == ["cmp", "discover"]:  # asked about every Application that says no type
+        from poolwright.cli.discover import run_discover
+
+        return run_discover()
     from poolwright.cli.commands import run_command
 
     return run_command()

@@ -23,14 +23,18 @@ def render(project: str, cluster: str | None, check: bool, out: str | None, veri
 
 @cli.command(cls=Command, example="poolwright generate --project examples/fleet --cluster east --unit chat-70b")
 @project_option
-@click.option("--cluster", required=True, metavar="NAME", help="The cluster.")
-@click.option("--unit", required=True, metavar="NAME", help="The placement, or `platform`.")
-def generate(project: str, cluster: str, unit: str) -> int:
+@click.option("--cluster", metavar="NAME", help="The cluster.")
+@click.option("--unit", metavar="NAME", help="The placement, or `platform`.")
+@click.option("--argocd", is_flag=True, help="As Argo CD's plugin, without any other option: see below.")
+def generate(project: str, cluster: str | None, unit: str | None, argocd: bool) -> int:  # noqa: ARG001 (see below)
     """Print the finished objects of one unit, as real Kustomize would build them.
 
     Prints objects or nothing: whatever stands in the way is said on stderr, with exit code 2. Reads only the unit's own
     specs. Where the unit's folder is committed it must be current, because its bytes are what reviewers saw.
-    """
-    from poolwright.cli.generate import run_generate
 
-    return run_generate([f"--project={project}", f"--cluster={cluster}", f"--unit={unit}"])
+    --cluster and --unit are required, but with --argocd: then the Application says which unit is meant, by its
+    parameters or its path, and the trust file (POOLWRIGHT_TRUST, else /etc/poolwright/trust.yaml) which Argo CD project
+    may have it.
+    """
+    # `main` takes every other way here itself: this is the command's help.
+    raise AssertionError("generate has a start-up path of its own")

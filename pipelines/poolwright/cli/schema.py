@@ -19,7 +19,8 @@ MATRIX = "RehearsalMatrix"
 SNAPSHOT = "Snapshot"
 UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES)
+TRUST = "TrustPolicy"
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -68,6 +69,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.changes.report import report_schema
 
         return report_schema()
+    if kind == TRUST:
+        from poolwright.trust.schema import trust_schema
+
+        return trust_schema()
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

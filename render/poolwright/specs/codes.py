@@ -439,6 +439,10 @@ CODES: Final[dict[str, str]] = {
         "A document below specs/ isn't a map with apiVersion, kind, metadata and spec, or poolwright.yaml has no "
         "Project."
     ),
+    "not-allowed": (
+        "The trust file doesn't let the Argo CD project have this unit rendered, or the cluster delivered as its "
+        "Project says. Parameters and specs stand in repositories; who may have what is said outside of them."
+    ),
     "not-an-object": ("A document among Kubernetes objects has no apiVersion or no kind."),
     "object-duplicate": (
         "Two objects of one kind, namespace and name differ. A cluster has one, and which of the two isn't known."
@@ -522,6 +526,21 @@ CODES: Final[dict[str, str]] = {
     "planned-driver": ("Planned nodes have devices that no driver of the cluster's stack publishes."),
     "planned-limit": (
         "A planned node has more devices than its driver can publish: Kubernetes refuses the whole slice."
+    ),
+    "plugin-api": (
+        "The destination cluster of an Argo CD Application serves a built-in kind in other versions than the rendered "
+        "one: its Kubernetes isn't what the stack pins."
+    ),
+    "plugin-destination": (
+        "The destination namespace of an Argo CD Application isn't one that its unit is rendered into."
+    ),
+    "plugin-output": ("A unit's objects are more than Argo CD takes from a plugin in one message."),
+    "plugin-parameters": (
+        "The parameters of an Argo CD Application aren't a list of strings called cluster and unit, each given once."
+    ),
+    "plugin-request": (
+        "An Argo CD Application doesn't say which unit it is: by both parameters, or by the path "
+        "overlays/CLUSTER/UNIT, and the two agree."
     ),
     "pool-crowded": (
         "Placements on a pool take more devices than there are, all together at their peak with surge and spare "
@@ -760,6 +779,10 @@ CODES: Final[dict[str, str]] = {
         "The committed folder of a unit isn't what the specs give: rendered from other specs, left half-written, or "
         "edited. `generate` doesn't emit what nobody reviewed; run `poolwright render` and commit."
     ),
+    "trust-inside": (
+        "The trust file lies in a project, or in what Argo CD sent: who may write there would decide whom to trust."
+    ),
+    "trust-missing": ("The sidecar has no trust file that can be read, so nobody may have anything rendered."),
     "unbounded-load": (
         "An envelope says how long requests are and not how many a replica carries at once, so its KV cache has no "
         "upper bound and no price."

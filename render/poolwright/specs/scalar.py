@@ -68,6 +68,13 @@ FORMATS: Final[dict[str, Format]] = {
     "version-range": Format("a version, MAJOR.MINOR.x, or a comma list of these", "1.36.x"),
     "version": Format("one version, with all its numbers", "1.36.2"),
     "day": Format("a date YYYY-MM-DD", "2026-11-30"),
+    "name-or-all": Format("a name as in the Project, or '*' for all", "chat-70b"),
+    "public-key": Format(
+        "a public key in PEM: SPKI, between lines `-----BEGIN PUBLIC KEY-----` and `-----END PUBLIC KEY-----`",
+        "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n"
+        "-----END PUBLIC KEY-----\n",
+    ),
+    "key-id": Format("a key's id: 64 lower-case hex digits", "0" * 64),
     "cel": Format("a CEL expression of at most 10 KiB", 'device.attributes["gpu.nvidia.com"].type == "gpu"'),
 }
 
@@ -193,3 +200,11 @@ FullyQualifiedName = Annotated[
         extra_json_schema=_format("fully-qualified-name"),
     ),
 ]
+# Of trust files.
+NameOrAll = Annotated[
+    str,
+    Meta(pattern=_pattern(r"\*|[a-z]([-a-z0-9]*[a-z0-9])?"), max_length=40, extra_json_schema=_format("name-or-all")),
+]
+# Without a pattern: what doesn't match one is shown, and people put private keys there.
+PublicKey = Annotated[str, Meta(extra_json_schema=_format("public-key"))]
+KeyId = Annotated[str, Meta(pattern=_pattern("[0-9a-f]{64}"), extra_json_schema=_format("key-id"))]

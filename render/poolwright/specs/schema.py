@@ -37,7 +37,11 @@ def build_schema(kind: str) -> Schema:
 
     kind: a key of KINDS.
     """
-    model = KINDS[kind]
+    return build_model_schema(kind, KINDS[kind])
+
+
+def build_model_schema(kind: str, model: type[Model]) -> Schema:
+    """The same of a document that isn't part of a project."""
     generated = msgspec.json.schema(model, schema_hook=_custom_schema)
     definitions = {name: _tidy(definition) for name, definition in sorted(generated["$defs"].items())}
     return {
