@@ -49,7 +49,7 @@ STREAMS = {
     "yaml-after-one-of-json": (f"{JSON}\n---\n{YAML}", good(OBJECT, OBJECT)),
     "yaml-after-two-of-json": (
         f"{JSON}\n{JSON}\n---\n{YAML}",
-        Decoded(error=f"{NOT_READ}json: Expecting value: line 3 column 1 (char 126)"),
+        Decoded(error=f"{NOT_READ}Expecting value: line 3 column 1 (char 126)"),
     ),
     "a-brace-that-is-yaml": (
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n" + YAML,

@@ -81,6 +81,7 @@ def discover() -> int:
     metavar="NAME=VALUE",
     help="A variable of the sidecar's own environment; it has PATH and HOME=/ without. Can be given several times.",
 )
+@click.option("--trust", metavar="FILE", help="The sidecar's trust file, as POOLWRIGHT_TRUST names it.")
 @click.option("--kube-version", default="", metavar="VERSION", help="Of the destination, as KUBE_VERSION says it.")
 @click.option(
     "--api-versions", multiple=True, metavar="GROUP/VERSION", help="Served there. Can be given several times."

@@ -44,6 +44,7 @@ class CmpTestOptions:
     exclude: Sequence[str]
     allow_oob_symlinks: bool
     variables: Sequence[str]
+    trust: str | None
     kube_version: str
     api_versions: Sequence[str]
     previous: str | None
@@ -69,7 +70,7 @@ def run_cmp_test(options: CmpTestOptions) -> int:
     application = _find_application(options)
     plugins = [parse_plugin(_read(path), path) for path in options.plugins] or [BUILT_IN]
     previous = _read_previous(options.previous)
-    sidecar = _build_sidecar(options.variables)
+    sidecar = _build_sidecar(options.variables, options.trust)
     with ExitStack() as stack:
         sent = stack.enter_context(_check_out(options))
         run = run_parameters if options.parameters else run_application
@@ -176,7 +177,7 @@ def _find_head(repository: Repository) -> str:
         return _NO_REVISION
 
 
-def _build_sidecar(variables: Sequence[str]) -> dict[str, str]:
+def _build_sidecar(variables: Sequence[str], trust: str | None) -> dict[str, str]:
     """The sidecar's environment: that of an image without an entry for its user, and what was asked for.
 
     This very `poolwright` is the first on PATH.
@@ -184,7 +185,9 @@ def _build_sidecar(variables: Sequence[str]) -> dict[str, str]:
     program = Path(sys.argv[0])
     folders = [str(program.absolute().parent)] if program.name == "poolwright" else []
     folders += [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    sidecar = {"PATH": os.pathsep.join(folders), "HOME": "/"}
+    sidecar = {"PATH": os.pathsep.join(folders), "HOME": "/", "ARGOCD_LOG_FORMAT": "json", "ARGOCD_LOG_LEVEL": "info"}
+    if trust is not None:
+        sidecar["POOLWRIGHT_TRUST"] = str(Path(trust).absolute())
     for variable in variables:
         name, separator, value = variable.partition("=")
         if not name or not separator:

@@ -130,7 +130,7 @@ def _split(text: str) -> Iterator[Plain]:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             if count > 1:  # two objects make it a stream of JSON; before, it may be YAML that looks like it
-                raise ValueError(f"json: {error}") from None
+                raise ValueError(str(error)) from None
             try:
                 yield from _split_yaml(_skip_line_end(text[start:]))
             except YamlError:
