@@ -56,6 +56,7 @@ docs: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/generate.py
+	$(BIN)/python benchmarks/applications.py
 	$(BIN)/python benchmarks/fleet.py
 	$(BIN)/python benchmarks/allocate.py
 	$(BIN)/python benchmarks/plan.py

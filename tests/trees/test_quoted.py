@@ -2,60 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typed_texts import PLAIN, TYPED, WORDS, render_documents
 
 from fleet import load_closures, read_fleet
+from needs import needs_go_program
 from poolwright.objects.unit import build_objects
 from poolwright.specs.document import parse_documents
 from poolwright.trees.quoted import quote_typed
 from poolwright.trees.yaml_text import render_objects
-
-# Texts that readers differ about, and how each is printed.
-TYPED = {
-    "2024-01-02T03:04:05": "a date without a zone",
-    "2024-02-30": "a day that doesn't exist",
-    "2001-12-14 21:59:43.10 -5": "a date with spaces",
-    "1e400": "a number that is too large for Go",
-    "12e34567": "a digest's first digits",
-    ".5_": "a number with an underscore",
-    "1" * 400: "a number of 400 digits",
-    "0x1ffffffffffffffff": "more than 64 bits",
-    "-0x8000000000000001": "more than 64 bits, negative",
-    "0x_": "a prefix",
-    "0b_": "another",
-    "=": "YAML 1.1's value",
-    "<<": "YAML 1.1's merge",
-}
-# Quoted by Kustomize too, for its own library would read them as something else.
-WORDS = (
-    *("on", "off", "Off", "yes", "NO", "y", "n", "Y", "true", "True", "null", "Null", "~", "", ".nan", ".inf", "-.INF"),
-    *("0123", "00", "1_000", "1e3", "1E3", "0o17", "0x1f", "0b1", "1:20", "190:20:30", "12:30:45", "2024-01-02", "-0"),
-    *("1.5", ".5", "5.", "+1", "2024-01-02T03:04:05Z", "18446744073709551616", "08", "1_0.5"),
-)
-# Bare for everybody.
-PLAIN = (
-    "1.2.3",
-    "v1",
-    "NaN",
-    "inf",
-    "80Gi",
-    "500m",
-    "a:b",
-    "a-1",
-    "1,5",
-    "0.33.0",
-    "./x",
-    ".",
-    "-x",
-    "tRue",
-    "1e",
-    "x=",
-)
 
 
 @pytest.mark.parametrize("text", TYPED, ids=TYPED.get)
@@ -114,6 +77,22 @@ def test_nothing_of_the_example_needs_it() -> None:
     assert [quote_typed(text) for text in printed] == printed
     for text in printed:
         assert read_as_1_1(text) == read_as_1_2(text)
+
+
+# One document for each text, as sigs.k8s.io/yaml v1.6.0 reads what is printed of it: by it Argo CD reads a plugin.
+RECORDED = Path(__file__).parent / "data" / "sigs_yaml.jsonl"
+
+
+def test_go_reads_what_was_printed() -> None:
+    documents, _ = render_documents()
+    assert [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()] == documents
+
+
+@pytest.mark.oracle
+def test_go_still_answers_as_recorded(tmp_path: Path) -> None:
+    program = needs_go_program(Path(__file__).parents[1] / "oracle" / "yaml", tmp_path / "oracle")
+    answers = subprocess.run([program], input=render_documents()[1], check=True, capture_output=True).stdout
+    assert answers.decode() == RECORDED.read_text("utf-8")
 
 
 def read_as_1_1(text: bytes) -> list[object]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from poolwright.admission.claimed import admit_claim
 from poolwright.catalog.closure import PLATFORM_UNIT, PlatformClosure, UnitClosure, base_closure, list_named_files
 from poolwright.catalog.facts import Facts
 from poolwright.catalog.locked import apply_lock
@@ -130,6 +129,8 @@ def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts, lock:
     named = read_named_files(root, (path for envelope in specs.envelopes for path in list_named_files(envelope.value)))
     closure = build_closure(specs, cluster, unit, named, facts)
     if isinstance(closure, UnitClosure):
+        from poolwright.admission.claimed import admit_claim  # here: a platform claims nothing
+
         closure = admit_claim(specs, closure, named, facts, lock)
     if closure is None:
         return None
