@@ -8,16 +8,17 @@ DEMO := build/demo
 POOLWRIGHT_KUSTOMIZE ?= $(abspath $(BIN)/kubectl)
 export POOLWRIGHT_KUSTOMIZE
 
-.PHONY: demo test check docs bench oracle clean
+.PHONY: demo test check docs bench oracle cmp-live clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   render the example fleet, build every folder with real Kustomize, say who fits and where to look"
+	@echo "make demo   render the example fleet, build every folder with real Kustomize, say who fits, try Argo CD's plugin"
 	@echo "make test   all tests"
 	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
 	@echo "make docs   write the reference docs from the code"
 	@echo "make bench  compare with real Kustomize, with Kubernetes' allocator and with ourselves (prints ratios)"
 	@echo "make oracle compare with upstream Go code (needs Go; its modules are fetched)"
+	@echo "make cmp-live CMP_SERVER=PATH  compare \`cmp test\` with the argocd-cmp-server there, and record what it said"
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "poolwright needs Python 3.11 or newer; PYTHON=... names one")'
@@ -30,6 +31,8 @@ demo: $(VENV)/installed
 	$(BIN)/poolwright check --project examples/fleet
 	$(BIN)/poolwright render --project examples/fleet --out $(DEMO) --verify
 	$(BIN)/poolwright plan --project examples/fleet --cluster east
+	$(BIN)/poolwright cmp test --project examples/fleet --repo examples/fleet --app lab-alpha-guard-1b7 \
+	  --trust pipelines/argocd/trust.yaml
 	@echo
 	@echo "The specs:            examples/fleet/specs/"
 	@echo "What they give:       $(DEMO)/overlays/ (and committed: examples/fleet/overlays/)"
@@ -65,6 +68,11 @@ bench: $(VENV)/installed
 
 oracle: $(VENV)/installed
 	POOLWRIGHT_REQUIRE=go $(BIN)/python -m pytest -q -m oracle
+
+# An argocd-cmp-server, or an argocd, that can be run here; nothing builds or fetches one.
+cmp-live: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cmp-live]'
+	$(BIN)/python tests/argocd/compare_live.py $(CMP_SERVER)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,7 +2,8 @@
 
 Of a repository's config git still reads what says how objects are stored. What could run, fetch, redirect or write
 is shut off twice where there are two ways: by the environment, and by options that win over the config. All that is
-asked of git is what its plumbing answers from objects and refs: no hook, filter, attribute, index or working tree.
+asked of git is what its plumbing answers from objects and refs: no hook, filter, attribute, index or working tree. But
+for one question: what of the files on disk it ignores.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ _ENVIRONMENT: Final = {
     "GIT_CONFIG_SYSTEM": "/dev/null",
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_WORK_TREE": "/",  # not core.worktree; nothing looks there
     "GIT_NO_LAZY_FETCH": "1",  # of 2.39.4 and later
     "GIT_ALLOW_PROTOCOL": "none",  # no way to fetch has that name, so that an older git doesn't either
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -72,6 +72,7 @@ class Store:
     program: Program
     git_dir: str  # absolute; a .git folder, a .git file, or a bare repository
     limits: Limits
+    work_tree: str = "/"  # not core.worktree; only what asks for files on disk looks there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +214,8 @@ class Running:
 
 def _start(store: Store, arguments: Sequence[str], stdin: int | BinaryIO | None) -> subprocess.Popen[bytes]:
     # `env -i`, since GitPython hands down the caller's environment: GIT_DIR, GIT_OBJECT_DIRECTORY, GIT_CONFIG_* ...
-    variables = {**_ENVIRONMENT, "PATH": store.program.search, "GIT_DIR": store.git_dir}
+    variables = {**_ENVIRONMENT, "GIT_DIR": store.git_dir, "GIT_WORK_TREE": store.work_tree}
+    variables["PATH"] = store.program.search
     command = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items())]
     git = load_git()("/")
     from git.exc import GitError  # not at the top: `load_git` comes first

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from poolwright.git.check_out import check_out
 from poolwright.git.commit import Commit
 from poolwright.git.find import find_repository
 from poolwright.git.history import find_merge_base, list_commits
+from poolwright.git.ignored import list_ignored
 from poolwright.git.lay_out import LaidOut, lay_out
 from poolwright.git.process import Limits, Store, run_git
 from poolwright.git.program import find_git
@@ -60,6 +62,14 @@ class Repository:
     def lay_out(self, tree: Tree, folder: str, *, like: LaidOut | None = None) -> LaidOut:
         """Write a tree's files into an empty folder, as `lay_out` says."""
         return lay_out(self.store, tree, folder, like=like)
+
+    def check_out(self, commit: Commit, folder: str) -> None:
+        """Write the folder that this was opened for as a commit has it into an empty one, as `check_out` says."""
+        check_out(self.store, commit, self.prefix, folder)
+
+    def list_ignored(self, folder: str) -> tuple[str, ...]:
+        """What of the folder on disk that this was opened for Git ignores, as `list_ignored` says."""
+        return list_ignored(self.store, folder.removesuffix(self.prefix).rstrip("/") or "/", folder)
 
 
 def open_repository(folder: str, environ: Mapping[str, str], *, limits: Limits = _LIMITS) -> Repository:

@@ -121,6 +121,17 @@ CODES: Final[dict[str, str]] = {
         "publishes."
     ),
     "cluster-unknown": ("A cluster was named that the Project doesn't have."),
+    "cmp-application-invalid": (
+        "`cmp test` can't say from a file what Argo CD would render: it holds no Application, or one with a field "
+        "of another type, or several sources of which not exactly one has a plugin."
+    ),
+    "cmp-plugin-invalid": (
+        "argocd-cmp-server doesn't start with this plugin.yaml. It wants the kind ConfigManagementPlugin, a name, and "
+        "a command to generate with; what else it doesn't know it passes over."
+    ),
+    "cmp-test-input": (
+        "`cmp test` lacks what it is to try: the Application, the repository, or a file that was named."
+    ),
     "commit-unsafe": (
         "A commit between the two ends of a change isn't safe by itself: it can't be read, or something is wrong "
         "there that isn't wrong on the base. Two safe ends can hide it, and a cluster may be synced to it."
