@@ -143,7 +143,7 @@ def call(case: Case, channel: grpc.Channel, protocol: Protocol, data: bytes) -> 
     except grpc.RpcError as error:
         code = "".join(part.title() for part in error.code().name.split("_"))
         words = {"Deadline Exceeded": "context deadline exceeded"}  # each library's own client says it in its words
-        return Reply(code=code, details=words.get(error.details(), error.details()))
+        return Reply(status=code, details=words.get(error.details(), error.details()))
     finally:
         time.sleep(0.05)  # the log is written meanwhile
     return Reply(

@@ -82,7 +82,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     """A reply to be compared: without what differs from run to run, or between parsers."""
     details = _PARSER.sub(r"\1...", _WORK.sub("<work>", reply.details))
     return {
-        "code": reply.code,
+        "code": reply.status,
         "details": details,
         "documents": [_round(one) for one in reply.documents],
         "is_supported": reply.is_supported,

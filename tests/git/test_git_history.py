@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import commit, git, make_repository, opened, say
 
+from made_repository import commit, git, make_repository, opened, say
 from poolwright.git.repository import Repository
 
 RANGE = "  why  commits between two are those that lead from one to the other (poolwright reading of revisions)\n"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from made_repository import PLAIN, commit, commit_tree, git, look, make_repository, opened, say, store_blob, store_tree
 
 from folders import read_files, write_files
+from made_repository import PLAIN, commit, commit_tree, git, look, make_repository, opened, say, store_blob, store_tree
 from needs import needs
 from poolwright.git import process
 from poolwright.git.process import Limits

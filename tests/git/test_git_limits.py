@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from made_repository import PLAIN, commit, git, make_repository, opened, say
 
 from folders import write_files
+from made_repository import PLAIN, commit, git, make_repository, opened, say
 from needs import needs
 from poolwright.git.process import Limits, run_git
 from poolwright.git.repository import Repository, open_repository

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import PLAIN, commit, git, make_repository, opened, say
 
 from folders import write_files
+from made_repository import PLAIN, commit, git, make_repository, opened, say
 from needs import needs
 from poolwright.git.find import find_repository
 from poolwright.git.repository import open_repository

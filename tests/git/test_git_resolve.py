@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_repository import commit, git, make_repository, opened, say, store_blob
 
 from folders import write_files
+from made_repository import commit, git, make_repository, opened, say, store_blob
 from poolwright.git.commit import Commit
 
 REVISION = "  why  each side of a comparison is exactly one commit (poolwright reading of revisions)\n"

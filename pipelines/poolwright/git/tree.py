@@ -98,7 +98,8 @@ def list_tree(store: Store, commit: Commit, prefix: str) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     with open_objects(store) as objects:
         walk = _Walk(objects)
-        pending = [("", _find_folder(walk, commit, prefix))]
+        at = _find_folder(walk, commit, prefix, may_lack=False)
+        pending = [] if at is None else [("", at)]
         while pending:
             above, tree_id = pending.pop()
             for entry in walk.list_folder(tree_id, above):

@@ -126,8 +126,8 @@ CODES: Final[dict[str, str]] = {
         "of another type, or several sources of which not exactly one has a plugin."
     ),
     "cmp-plugin-invalid": (
-        "argocd-cmp-server doesn't start with this plugin.yaml. It wants the kind ConfigManagementPlugin, a name, and "
-        "a command to generate with; what else it doesn't know it passes over."
+        "The server of plugins, argocd-cmp-server, doesn't start with this plugin.yaml. It wants the kind "
+        "ConfigManagementPlugin, a name, and a command to generate with; what else it doesn't know it passes over."
     ),
     "cmp-test-input": (
         "`cmp test` lacks what it is to try: the Application, the repository, or a file that was named."

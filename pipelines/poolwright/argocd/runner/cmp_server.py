@@ -39,7 +39,7 @@ class Call:
 class Reply:
     """What the repo-server gets back, and the last command's output."""
 
-    code: str = "OK"  # of gRPC
+    status: str = "OK"  # of gRPC
     details: str = ""
     documents: tuple[Plain, ...] = ()
     is_supported: bool = False
@@ -50,7 +50,7 @@ class Reply:
     @property
     def error(self) -> str:
         """As gRPC's Go library prints it; empty: none."""
-        return "" if self.code == "OK" else f"rpc error: code = {self.code} desc = {self.details}"
+        return "" if self.status == "OK" else f"rpc error: code = {self.status} desc = {self.details}"
 
 
 def generate_manifest(call: Call) -> Reply:
@@ -65,16 +65,16 @@ def generate_manifest(call: Call) -> Reply:
                     if reply := _check(ended, "error generating manifests"):
                         return reply
     except _FailedError as error:
-        return Reply(code="Unknown", details=str(error))
+        return Reply(status="Unknown", details=str(error))
     reply = Reply(stdout=ended.stdout, stderr=ended.stderr)
     try:
         documents = split_stream(ended.stdout)
     except StreamError as error:
-        return replace(reply, code="Unknown", details=f"error generating manifests: {error}")
+        return replace(reply, status="Unknown", details=f"error generating manifests: {error}")
     size = measure_message(documents)
     if size > call.max_message_bytes:
         details = f"trying to send message larger than max ({size} vs. {call.max_message_bytes})"
-        return replace(reply, code="ResourceExhausted", details=details)
+        return replace(reply, status="ResourceExhausted", details=details)
     return replace(reply, documents=documents)
 
 
@@ -95,7 +95,7 @@ def match_repository(call: Call) -> Reply:
                     raise _FailedError(f"match repository error: {said}") from None
             ended = run_command(discovery.command, folder=at, environment=call.environment, clock=call.clock)
     except (_FailedError, TransferError) as error:
-        return Reply(code="Unknown", details=str(error))
+        return Reply(status="Unknown", details=str(error))
     failed = _check(ended, "match repository error: error running find command")
     is_supported = ended.stdout.removesuffix(b"\n") != b""
     return failed or Reply(is_supported=is_supported, stdout=ended.stdout, stderr=ended.stderr)
@@ -112,7 +112,7 @@ def announce_parameters(call: Call) -> Reply:
                 at = os.path.normpath(os.path.join(work, call.app_path))
                 ended = run_command(command, folder=at, environment=call.environment, clock=call.clock)
     except _FailedError as error:
-        return Reply(code="Unknown", details=str(error))
+        return Reply(status="Unknown", details=str(error))
     if reply := _check(ended, f"{prefix} executing dynamic parameter output command"):
         return reply
     reply = Reply(stdout=ended.stdout, stderr=ended.stderr, announced=call.plugin.static_parameters)
@@ -122,7 +122,7 @@ def announce_parameters(call: Call) -> Reply:
         dynamic = parse_announcements(ended.stdout)
     except ValueError as error:
         what = "unmarshaling dynamic parameter output into ParametersAnnouncementResponse"
-        return replace(reply, code="Unknown", details=f"{prefix} {what}: {error}", announced=())
+        return replace(reply, status="Unknown", details=f"{prefix} {what}: {error}", announced=())
     return replace(reply, announced=(*dynamic, *call.plugin.static_parameters))
 
 
@@ -170,8 +170,8 @@ def _received(call: Call, prefix: str) -> Iterator[str]:
 def _check(ended: Ended, prefix: str) -> Reply | None:
     """The reply to a command that didn't succeed."""
     if ended.is_late:
-        return Reply(code="DeadlineExceeded", details="context deadline exceeded", stderr=ended.stderr)
+        return Reply(status="DeadlineExceeded", details="context deadline exceeded", stderr=ended.stderr)
     if ended.error:
         details = f"{prefix}: {ended.error}"
-        return Reply(code="Unknown", details=details, stdout=ended.stdout, stderr=ended.stderr)
+        return Reply(status="Unknown", details=details, stdout=ended.stdout, stderr=ended.stderr)
     return None
