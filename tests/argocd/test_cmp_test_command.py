@@ -29,6 +29,12 @@ metadata: {name: sh}
 spec: {generate: {command: [sh, -c], args: ["cat objects.yaml; cat said >&2; exit $(cat code)"]}}
 """
 OBJECTS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns}\n"
+TRUST = """\
+apiVersion: poolwright.dev/v1alpha1
+kind: TrustPolicy
+allow:
+- {argocdProject: inference-fleet-lab-alpha, clusters: [lab-alpha], units: ["*"], deliveries: [plugin]}
+"""
 FILES = {
     "app.yaml": APP.encode(),
     "plugin.yaml": PLUGIN.encode(),
@@ -218,3 +224,18 @@ def test_the_application_is_looked_for_in_the_project(tmp_path: Path) -> None:
 def test_the_plugin_without_a_file_is_the_one_that_is_shipped() -> None:
     shipped = ROOT / "pipelines/argocd/plugin.yaml"
     assert parse_plugin(shipped.read_bytes(), "plugin.yaml") == BUILT_IN
+
+
+def test_poolwright_itself_is_accepted(tmp_path: Path) -> None:
+    (tmp_path / "trust.yaml").write_text(TRUST)
+    where = ("--project", str(FLEET), "--repo", str(FLEET), "--app", "lab-alpha-guard-1b7", "--trust", "trust.yaml")
+    # Where this checkout isn't installed; never the tests' folder, which holds projects.
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(":") if path and not path.endswith("/tests")]
+    ran = run("cmp", "test", *where, *(("--env", f"PYTHONPATH={':'.join(paths)}") if paths else ()), folder=tmp_path)
+    assert (ran.code, ran.stderr) == (0, "")
+    lines = ran.stdout.splitlines()
+    assert lines[3:5] == ["plugin    poolwright", "verdict   accepted, 7 objects"]
+    assert [line.split()[1] for line in lines[5:]] == [
+        *("ResourceClaimTemplate", "Service", "ConfigMap", "Deployment"),
+        *("PodDisruptionBudget", "PodMonitor", "PrometheusRule"),
+    ]

@@ -43,7 +43,8 @@ def discover() -> int:
 @cmp.command(
     "test",
     cls=Command,
-    example="poolwright cmp test --project examples/fleet --repo examples/fleet --app lab-alpha-guard-1b7",
+    example="poolwright cmp test --project examples/fleet --repo examples/fleet --app lab-alpha-guard-1b7 "
+    "--trust pipelines/argocd/trust.yaml",
 )
 @project_option
 @click.option("--app", metavar="NAME", help="Instead of APP.YAML: the Application of this name in overlays/*/argocd.")

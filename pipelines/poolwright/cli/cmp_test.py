@@ -183,7 +183,7 @@ def _build_sidecar(variables: Sequence[str], trust: str | None) -> dict[str, str
     This very `poolwright` is the first on PATH.
     """
     program = Path(sys.argv[0])
-    folders = [str(program.absolute().parent)] if program.name == "poolwright" else []
+    folders = [str(program.parent)] if program.name == "poolwright" and program.is_absolute() else []
     folders += [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
     sidecar = {"PATH": os.pathsep.join(folders), "HOME": "/", "ARGOCD_LOG_FORMAT": "json", "ARGOCD_LOG_LEVEL": "info"}
     if trust is not None:
