@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from change_sides import compare, say_findings
-from fleet import PLACEMENTS, POOL, Files, edit, read_small_fleet
+from fleet import PLACEMENTS, POOL, Files, edit, read_fleet, read_small_fleet
 from poolwright.changes.report import ClassChange, Hardware, Move
 
 SMALL = read_small_fleet()
@@ -196,6 +196,16 @@ def test_what_is_said_of_a_move() -> None:
         "(poolwright diff)\n"
         "  fix  if that isn't meant, bound the class (a product, a memory range); else say it in the pull request\n"
     )
+
+
+def test_where_a_selector_fails_devices_of_another_driver_are_no_other_hardware() -> None:
+    """A plan then counts on every device of the node; its network cards aren't the class's."""
+    before = read_fleet()
+    text = before[INVENTORY].decode()
+    after = {**before, INVENTORY: text.replace("        driverVersion: {version: 580.173.2}\n", "").encode()}
+    report = compare(before, after)
+    first = report.workloads[0]
+    assert (first.name, first.after and first.after.verdict, report.moves) == (USERS[0], "undecided", ())
 
 
 PLAIN = """\

@@ -144,6 +144,27 @@ def test_a_prefix_leaves_a_reference_behind(tmp_path: Path) -> None:
     assert "dangling-claim" not in say("./after", "./before", folder=tmp_path).codes
 
 
+# --- manifests without the devices of any cluster ---
+
+
+def test_without_devices_no_workload_is_said_not_to_fit(tmp_path: Path) -> None:
+    """What a chart renders has no ResourceSlices: that says nothing about the cluster that it goes to."""
+    pods = PODS.replace(b"NAME", b"big-one-card")
+    write_files(tmp_path / "before", {"c.yaml": CHART})
+    write_files(tmp_path / "after", {"a.yaml": pods, "c.yaml": CHART})
+    write_files(tmp_path / "later", {"a.yaml": pods.replace(b"engine:1", b"engine:2"), "c.yaml": CHART})
+    code, report = read("./before", "./after", folder=tmp_path)
+    found = [(one.code, one.severity, one.what) for one in report.findings if one.code != "image-floating"]
+    what = "objects/models/engine is new and undecided 0-?/2, on an empty cluster: devices, none of which was given"
+    assert (code, found, report.shortfalls) == (0, [("fit-worse", "warning", what)], ())
+    code, report = read("./after", "./later", folder=tmp_path)
+    assert (code, [one.name for one in report.restarts], report.rollouts) == (0, ["models/engine"], ())
+    # An error is one wherever the manifests go.
+    write_files(tmp_path / "broken", {"a.yaml": pods})
+    code, report = read("./after", "./broken", folder=tmp_path)
+    assert (code, report.workloads[0].change) == (1, "worse")
+
+
 # --- where manifests stand ---
 
 

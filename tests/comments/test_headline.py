@@ -52,6 +52,14 @@ HEADLINES = {
         without(TIGHTENED, *RISKS[:3]),
         "1 workload may get other hardware under the same manifests on east",
     ),
+    # Objects that are removed are no harmless difference where somebody's replicas are among them.
+    "gone": (
+        build_report(
+            workloads=(*OTHERS, workload("a", ("always-fits", "2/2"), None, "gone")),
+            findings=FAMILY_REMOVED.findings[1:],
+        ),
+        "1 workload goes away on east; no other gets worse",
+    ),
     "warnings": (build_report(findings=FAMILY_REMOVED.findings[1:]), "1 warning, and no verdict gets worse"),
     "restarts": (
         without(TIGHTENED, *RISKS[:4]),

@@ -88,6 +88,9 @@ UNKNOWN = {
     "HEAD:": f".: HEAD: is a tree, not a commit  [git-revision]\n{REVISION}{NAME_ONE}",
     "HEAD:poolwright.yaml": f".: HEAD:poolwright.yaml is a blob, not a commit  [git-revision]\n{REVISION}{NAME_ONE}",
     "": f".: '' can't be a revision  [git-revision]\n{REVISION}{NAME_ONE}",
+    # git would look for our ^{commit} in messages as well, and the branch with the newest wins.
+    ":/state": f".: :/state looks for words in messages of commits, from every branch  [git-revision]\n{REVISION}"
+    "  fix  write HEAD^{/state}, or name a branch, a tag or a commit\n",
     "main\nHEAD": f".: 'main\\nHEAD' can't be a revision  [git-revision]\n{REVISION}{NAME_ONE}",
     "main\0": f".: 'main\\x00' can't be a revision  [git-revision]\n{REVISION}{NAME_ONE}",
     "m" * 1001: f".: '{'m' * 200}...' can't be a revision  [git-revision]\n{REVISION}{NAME_ONE}",

@@ -25,6 +25,9 @@ def resolve_revision(store: Store, revision: str, *, is_shallow: bool) -> Commit
     """
     if not revision or len(revision) > 1000 or escape_controls(revision) != revision:
         raise refuse_revision(f"{shorten(revision)!r} can't be a revision", "name a branch, a tag or a commit")
+    if revision.startswith(":/"):  # all of the rest is what git looks for, our ^{commit} too
+        what = f"{shorten(revision)} looks for words in messages of commits, from every branch"
+        raise refuse_revision(what, f"write HEAD^{{{shorten(revision[1:])}}}, or name a branch, a tag or a commit")
     with open_objects(store) as objects:
         found = objects.read(f"{revision}^{{commit}}", "commit", max_bytes=MAX_COMMIT_BYTES)
         words = objects.end()

@@ -17,7 +17,7 @@ from poolwright.changes.side import ClusterPair, ClusterSide
 from poolwright.changes.verdicts import RULE
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.report.words import count_of, verb_of
-from poolwright.plan.verdict import Landing
+from poolwright.plan.verdict import Landing, Verdict
 from poolwright.specs.finding import Finding
 from poolwright.specs.parse import PROJECT_FILE, Specs
 from poolwright.specs.place import Place
@@ -84,7 +84,9 @@ def list_moves(pair: ClusterPair) -> Iterator[Move]:
         old = earlier.get(verdict.workload)
         if old is None or verdict.workload in pair.touched or verdict.workload in reserved:
             continue
-        before, after = _say_landings(old.lands_on), _say_landings(verdict.lands_on)
+        if old.lands_on == verdict.lands_on:
+            continue
+        before, after = _list_hardware(pair.before, old), _list_hardware(pair.after, verdict)
         if before and after and before != after:
             yield Move(cluster=pair.name, workload=verdict.workload, before=before, after=after)
 
@@ -236,7 +238,17 @@ def _list_clauses(one: DeviceClass | None, other: DeviceClass | None) -> Iterato
     yield from (f"+ {clause}" for clause in after if clause not in before)
 
 
-def _say_landings(landings: Iterable[Landing]) -> tuple[str, ...]:
+def _list_hardware(side: ClusterSide, verdict: Verdict) -> tuple[str, ...]:
+    """What a workload may get, in words.
+
+    Where a selector fails, a plan counts on every device of the node: of these only what some request selects is said.
+    """
+    landings = verdict.lands_on
+    if verdict.method == "not judged" and (workload := find_workload(side.demand, verdict.workload)) is not None:
+        known = SelectedDevices(side)
+        wanted = [part for pod in workload.pods for part in list_requests(pod)]
+        kinds = {known.read_kind(one) for part in wanted for one in known.select_for(part, known.devices)}
+        landings = tuple(one for one in landings if (one.product, one.kind) in kinds)
     return tuple(sorted({_say_landing(one) for one in landings}))
 
 

@@ -20,9 +20,11 @@ from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge
 from poolwright.plan.from_objects import build_demand
+from poolwright.plan.verdict import Count, Judgement
 
 CLUSTER: Final = "objects"  # what the one cluster is called
 _NODES_UNKNOWN: Final = "nodes, none of which was given"
+_DEVICES_UNKNOWN: Final = "devices, none of which was given"
 
 
 def build_plain_cluster(
@@ -34,7 +36,8 @@ def build_plain_cluster(
     documents: the same as plain values.
     minor:     of Kubernetes, one of MINORS; effective: its gates.
     Claims that no pod names are judged as the one claim of a pod would be. Without Node objects a pod's verdict is
-    undecided: what keeps it from a node isn't known.
+    undecided: what keeps it from a node isn't known. Without ResourceSlice objects every verdict is, but for an error,
+    and nothing is said of rollouts: that a workload finds no device then says nothing about any cluster.
     """
     stripped, _ = strip_gated(objects, effective)
     stored, refused, _ = drop_refused(stripped, minor=minor)
@@ -55,12 +58,15 @@ def build_plain_cluster(
     )
     workloads = tuple(_doubt(one) for one in demand.workloads) if not stored.nodes else demand.workloads
     demand = replace(demand, workloads=(*workloads, *_list_lone(stored, demand)))
+    if not slices:
+        demand = replace(demand, workloads=tuple(_forgo(one) for one in demand.workloads))
+    judgement = judge(demand)
     return ClusterSide(
         plan=ClusterPlan(
             name=CLUSTER, minor=minor, gates=effective, features=features, nodes=nodes, slices=slices, peaks={}
         ),
         demand=demand,
-        judgement=judge(demand),
+        judgement=judgement if slices else _leave_open(judgement),
         objects={"": tuple(documents)},
         asked_by="poolwright allocate",
     )
@@ -68,6 +74,31 @@ def build_plain_cluster(
 
 def _doubt(workload: Workload) -> Workload:
     return replace(workload, unjudged=(*workload.unjudged, _NODES_UNKNOWN))
+
+
+def _forgo(workload: Workload) -> Workload:
+    """A workload of whose devices nothing is known: nor is it known whether its rollouts find any."""
+    return replace(workload, unjudged=(*workload.unjudged, _DEVICES_UNKNOWN), turnover=None)
+
+
+def _leave_open(judgement: Judgement) -> Judgement:
+    """What is judged without any device: only an error is one on every cluster."""
+    verdicts = tuple(
+        replace(
+            one,
+            word="undecided",
+            always=Count(0, one.replicas),
+            at_best=Count(0, one.replicas),
+            method="not judged",
+            reasons=(_DEVICES_UNKNOWN,),
+        )
+        if one.word == "unsatisfied"
+        else one
+        for one in judgement.verdicts
+    )
+    certain = sum(one.replicas for one in verdicts if one.word == "error")
+    shortfall = Count(min(certain, judgement.shortfall.least), judgement.shortfall.most)
+    return replace(judgement, verdicts=verdicts, shortfall=shortfall, over_demanded=(), hall_sets=())
 
 
 def _list_lone(objects: ClusterObjects, demand: Demand) -> Iterator[Workload]:

@@ -45,6 +45,7 @@ def _say(report: Report) -> Iterator[Spans]:
         total = len(report.commits)
         yield (Words(f"{unsafe} of {count(total, 'commit')} on the way {'is' if unsafe == 1 else 'are'} unsafe"),)
     yield from _say_at_risk(report)
+    yield from _say_gone(report)
     yield from _say_worth_knowing(report)
     yield from _say_harmless(report)
 
@@ -107,6 +108,14 @@ def _say_at_risk(report: Report) -> Iterator[Spans]:
         noun = count(len({(one.cluster, one.workload) for one in report.moves}), "workload")
         where = on_clusters(one.cluster for one in report.moves)
         yield (Words(f"{noun} may get other hardware under the same manifests"), *where)
+
+
+def _say_gone(report: Report) -> Iterator[Spans]:
+    gone = {(one.cluster, one.name) for one in report.workloads if one.change == "gone"}
+    if gone:
+        verb = "goes" if len(gone) == 1 else "go"
+        where = on_clusters(cluster for cluster, _ in gone)
+        yield (Words(f"{count(len(gone), 'workload')} {verb} away"), *where, Words("; no other gets worse"))
 
 
 def _say_worth_knowing(report: Report) -> Iterator[Spans]:
