@@ -148,3 +148,19 @@ SAID = {
 def test_what_is_said(case: str) -> None:
     after, text = SAID[case]
     assert say_findings(compare(SMALL, after), "taint-reaches") == text
+
+
+def test_devices_of_one_node_with_one_taint_are_a_row() -> None:
+    """A driver that taints all of a node's devices isn't as many warnings."""
+    text = SMALL["inventory/east.yaml"].decode()
+    names = ("gpu-0", "gpu-1")
+    for name in names:
+        text = text.replace(
+            f"    - name: {name}\n", f"    - name: {name}\n      taints: [{{key: sick, effect: NoSchedule}}]\n", 1
+        )
+    report = compare(SMALL, {**SMALL, "inventory/east.yaml": text.encode()})
+    assert [(one.target, one.devices) for one in report.taints] == [("2 devices of node gpu-h100-a", 2)]
+    assert say_findings(report, "taint-reaches").startswith(
+        "inventory/east.yaml: warning: east: 2 devices of node gpu-h100-a are newly tainted sick:NoSchedule: 2 devices "
+        "behind it, out of reach for chat/chat-70b"
+    )

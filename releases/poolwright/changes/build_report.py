@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
+from poolwright.changes.destinations import check_destinations
 from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
 from poolwright.changes.finding_rows import build_rows
 from poolwright.changes.hardware import check_classes, check_moves, list_class_changes, list_moves
@@ -37,6 +38,7 @@ from poolwright.changes.side import ClusterPair, ClusterSide, Side
 from poolwright.changes.steps.compare import check_steps, list_steps
 from poolwright.changes.taints import check_taints, list_taints
 from poolwright.changes.verdicts import (
+    check_gone,
     check_shortfalls,
     check_stranded,
     check_workloads,
@@ -95,6 +97,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
     findings = [one for one in after.findings if one not in before.findings]
     said = {(one.code, one.what) for one in findings}  # of manifests, with the place of each
     findings += [one for cluster in clusters for one in cluster.findings if (one.code, one.what) not in said]
+    findings += check_destinations(before, after)
     findings += [*check_envelope_edits(edits, after), *check_lanes(lanes, after), *check_steps(steps, after)]
     return Report(
         api_version=API_VERSION,
@@ -145,7 +148,12 @@ def _compare(name: str, before: Side, after: Side) -> _ClusterChanges:
     shortfalls = tuple(list_shortfalls(pair))
     classes, moves = tuple(list_class_changes(pair)), tuple(list_moves(pair))
     stranded, rollouts, taints = tuple(list_stranded(pair)), tuple(list_rollouts(pair)), tuple(list_taints(pair))
-    findings += [*check_workloads(pair), *check_shortfalls(pair, shortfalls), *check_stranded(pair, stranded)]
+    findings += [
+        *check_workloads(pair),
+        *check_gone(pair),
+        *check_shortfalls(pair, shortfalls),
+        *check_stranded(pair, stranded),
+    ]
     findings += [*check_classes(pair, classes, after.specs), *check_moves(pair, moves)]
     findings += [*check_rollouts(pair, rollouts), *check_taints(pair, taints), *_check_promises(pair, findings)]
     return _ClusterChanges(

@@ -39,24 +39,32 @@ class _New:
 
 
 def list_taints(pair: ClusterPair) -> Iterator[TaintRow]:
-    """Every new taint that keeps somebody away, nodes first, each by name."""
+    """Every new taint that keeps somebody away, nodes first, each by name.
+
+    Devices of one node that have the same one, out of reach for the same workloads, are a row.
+    """
     if pair.after is None:
         return
     demand = pair.after.demand
     selected = SelectedDevices(pair.after)
     before = pair.before.demand if pair.before else None
+    rows: dict[tuple[bool, str, str, tuple[str, ...]], list[_New]] = {}
     for one in (*_list_nodes(before, demand), *_list_devices(before, demand)):
+        workloads = tuple(
+            workload.title
+            for workload in demand.workloads
+            if not workload.is_reservation and _reaches(one, workload, selected)
+        )
+        where = one.node.name if one.is_of_device and one.node is not None else one.target
+        rows.setdefault((one.is_of_device, where, _say(one.taint), workloads), []).append(one)
+    for (_, where, taint, workloads), several in rows.items():
         yield TaintRow(
             cluster=pair.name,
-            target=one.target,
-            taint=_say(one.taint),
-            devices=len(one.devices),
-            evicts=one.taint.effect == _EVICTING,
-            workloads=tuple(
-                workload.title
-                for workload in demand.workloads
-                if not workload.is_reservation and _reaches(one, workload, selected)
-            ),
+            target=several[0].target if len(several) == 1 else f"{len(several)} devices of node {where}",
+            taint=taint,
+            devices=len(frozenset().union(*(one.devices for one in several))),
+            evicts=several[0].taint.effect == _EVICTING,
+            workloads=workloads,
         )
 
 
@@ -69,12 +77,14 @@ def check_taints(pair: ClusterPair, rows: Iterable[TaintRow]) -> Iterator[Findin
         nodes = pair.after.demand.sources.nodes
         where = {f"device {'/'.join(found)}": name for found, name in _locate(pair.after.demand).items()}
         where |= {f"node {name}": name for name in nodes}
+        node = where.get(one.target, one.target.rpartition(" node ")[2])  # of several devices: that of all of them
+        verb, behind = "are" if " devices of " in one.target else "is", count_of(one.devices, "device")
         yield Finding(
             code="taint-reaches",
             severity="warning",
-            place=nodes.get(where.get(one.target, ""), Place(PROJECT_FILE)),
-            what=f"{one.cluster}: {one.target} is newly tainted {one.taint}: {count_of(one.devices, 'device')} behind "
-            f"it, out of reach for {say_names(one.workloads)}",
+            place=nodes.get(node, Place(PROJECT_FILE)),
+            what=f"{one.cluster}: {one.target} {verb} newly tainted {one.taint}: {behind} behind it, out of reach for "
+            f"{say_names(one.workloads)}",
             why=f"new pods that don't tolerate it stay away; those that run there {leave}",
             rule=RULE,
             fix="see the verdicts for who has no other device; a toleration is the pool's to give",

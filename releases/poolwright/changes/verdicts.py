@@ -62,6 +62,30 @@ def check_workloads(pair: ClusterPair) -> Iterator[Finding]:
                 yield _say_worse(pair.after, old, verdict, place, words, runs_on=runs_on)
 
 
+def check_gone(pair: ClusterPair) -> Iterator[Finding]:
+    """A warning for each workload that isn't there any more, and for a cluster that isn't."""
+    if pair.before is None:
+        return
+    names = [one for one in _fresh(pair.before) if one not in _fresh(pair.after)]
+    if pair.after is None:
+        yield _say_gone(f"cluster {pair.name} is in the project no longer, with {count_of(len(names), 'workload')}")
+        return
+    yield from (_say_gone(f"{pair.name}/{name} goes away") for name in names)
+
+
+def _say_gone(what: str) -> Finding:
+    return Finding(
+        code="workload-gone",
+        severity="warning",
+        place=Place(PROJECT_FILE),
+        what=what,
+        why="where pruning is on, its pods end with the next sync; where it is off, they run on and nobody looks after "
+        "them",
+        rule=RULE,
+        fix="make sure that nobody is served by it any more; say so in the pull request",
+    )
+
+
 def list_shortfalls(pair: ClusterPair) -> Iterator[Shortfall]:
     """How many replicas can't have devices at the same time, where that is another number than before."""
     scenarios: tuple[tuple[ReportScenario, Judgement | None, Judgement | None], ...] = (

@@ -175,6 +175,10 @@ CODES: Final[dict[str, str]] = {
     "dangling-reference": (
         "A spec names another one, or an entry of one, that doesn't exist. The fix lists what does."
     ),
+    "destination-changed": (
+        "What is rendered goes to another cluster than on the base, comes from another repository, or the project has "
+        "another name. All of it moves at once, and what ran at the old place runs on."
+    ),
     "device-access": (
         "A workload reaches devices past any claim: by a privileged container, by a variable that the container "
         "runtime reads, or by a volume with device files."
@@ -811,6 +815,10 @@ CODES: Final[dict[str, str]] = {
     "version-unresolved": (
         "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
         "never made up."
+    ),
+    "workload-gone": (
+        "A workload, or a cluster with all of its workloads, isn't there any more after a change. Where pruning is on, "
+        "its pods end with the next sync."
     ),
     "wrong-api-version": ("A document's apiVersion isn't the one that this release reads."),
     "wrong-length": ("A list has too few or too many entries."),
