@@ -14,7 +14,7 @@ from poolwright.comments.errors import CommentError
 from poolwright.comments.markdown import render_markdown
 from poolwright.comments.marker import Marker, parse_marker
 from poolwright.comments.nodes import CONTINUED, CONTINUES, measure
-from poolwright.comments.pages import GITHUB_LIMIT, GITLAB_LIMIT, MIN_LIMIT, build_pages
+from poolwright.comments.pages import GITHUB_LIMIT, GITLAB_LIMIT, MIN_LIMIT, build_pages, build_summary_pages
 from read_markdown import read_markdown
 
 LARGE = build_large(400)
@@ -200,3 +200,14 @@ def test_equal_reports_are_equal_pages_and_others_are_not() -> None:
     assert len(digests) == 1
     other = build_pages(FAMILY_REMOVED, limit=GITHUB_LIMIT, project="example")[0].split("\n")[0]
     assert other not in digests
+
+
+def test_a_summary_has_every_name_and_no_detail() -> None:
+    """What is posted of a report that would fill a conversation."""
+    whole = build_pages(LARGE, limit=GITHUB_LIMIT, project="example")
+    pages = build_summary_pages(LARGE, limit=GITHUB_LIMIT, project="example")
+    text = "".join(pages)
+    assert len(pages) < len(whole)
+    assert [one.name for one in LARGE.workloads if one.change == "worse" and one.name not in text] == []
+    assert "The details are too long for comments: they stand in the report itself." in text
+    assert ("Verdicts that change" in "".join(whole), "Verdicts that change" in text) == (True, False)

@@ -78,5 +78,5 @@ def render_pages(report: Report, *, limit: int, project: str, link: str | None =
 def use_own_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a test knows every body: what pages look like is tested elsewhere."""
     module = ModuleType("poolwright.comments.pages")
-    module.build_pages = render_pages  # type: ignore[attr-defined]
+    module.build_pages = module.build_summary_pages = render_pages  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "poolwright.comments.pages", module)

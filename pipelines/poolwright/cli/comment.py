@@ -126,10 +126,12 @@ def _read_report(options: CommentOptions, target: Target) -> tuple[Report, Posti
 def _build(report: Report, name: str, options: CommentOptions, target: Target) -> Posting:
     """Raises: SpecError of a report that would fill a conversation."""
     from poolwright.comments.errors import CommentError  # here: it loads what renders pages
-    from poolwright.comments.pages import build_pages
+    from poolwright.comments.pages import build_pages, build_summary_pages
 
     try:
         bodies = build_pages(report, limit=target.max_characters, project=report.project, link=options.link)
+        if len(bodies) > _MAX_PAGES:  # the names of all that changes, and no more
+            bodies = build_summary_pages(report, limit=target.max_characters, project=report.project, link=options.link)
     except CommentError as error:
         raise SpecError([_refuse_report(name, f"it can't be made into comments: {error}")]) from None
     if len(bodies) > _MAX_PAGES:

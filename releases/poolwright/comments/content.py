@@ -11,6 +11,7 @@ from poolwright.comments.document import (
     Details,
     Items,
     Name,
+    Paragraph,
     Prose,
     Section,
     Spans,
@@ -32,6 +33,16 @@ def build_content(report: Report) -> Content:
         sections.append(Section("Details", details))
     sections.append(Section("What this rests on", tuple(_build_basis(report))))
     return Content(headline=build_headline(report), sections=tuple(sections))
+
+
+def build_short_content(report: Report) -> Content:
+    """The same without the details, which it says."""
+    whole = build_content(report)
+    said = Paragraph((Words("The details are too long for comments: they stand in the report itself."),))
+    return Content(
+        headline=whole.headline,
+        sections=tuple(Section("Details", (said,)) if one.title == "Details" else one for one in whole.sections),
+    )
 
 
 def _build_basis(report: Report) -> Iterator[Block]:

@@ -8,7 +8,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from poolwright.changes.report import Report, render_report
-from poolwright.comments.content import build_content
+from poolwright.comments.content import build_content, build_short_content
+from poolwright.comments.document import Content
 from poolwright.comments.errors import CommentError
 from poolwright.comments.escape import render_inline
 from poolwright.comments.marker import Marker, render_marker
@@ -29,9 +30,17 @@ def build_pages(report: Report, *, limit: int, project: str, link: str | None = 
     link:    the https address of the full report, if there is one.
     Raises:  CommentError for a limit, project or link that can't be, or a report that would take 10,000 pages.
     """
+    return _build(report, build_content(report), limit=limit, project=project, link=link)
+
+
+def build_summary_pages(report: Report, *, limit: int, project: str, link: str | None = None) -> tuple[str, ...]:
+    """The same without the details: the summary is never left out, however much there is to say."""
+    return _build(report, build_short_content(report), limit=limit, project=project, link=link)
+
+
+def _build(report: Report, content: Content, *, limit: int, project: str, link: str | None) -> tuple[str, ...]:
     if limit < MIN_LIMIT:
         raise CommentError(f"a page of {limit:,} characters is too small: give {MIN_LIMIT:,} or more")
-    content = build_content(report)
     digest = sha256(render_report(report)).hexdigest()
     foot = "" if link is None else f"\n[The full report]({_check_link(link)})\n"
     head = f"## Poolwright: {render_inline(shorten(content.headline))}\n"
