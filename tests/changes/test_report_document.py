@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 
 from change_reports import CHANGE_REPORTS, build_report
 from change_sides import compare
@@ -57,7 +57,7 @@ def test_what_is_written_is_read_back_and_as_the_schema_says(name: str) -> None:
     jsonschema_rs.validate(report_schema(), json.loads(data))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile_reports())
 def test_any_text_is_read_back(report: Report) -> None:
     assert parse_report(render_report(report)) == report

@@ -60,7 +60,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.dictionaries(keys, values, min_size=1, max_size=4), min_size=1, max_size=3))
 def test_no_reader_changes_an_object(objects: list[Mapping[str, object]]) -> None:
     try:
