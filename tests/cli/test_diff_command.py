@@ -210,7 +210,7 @@ SIDES: dict[Callable[[Path], Given], Said] = {
     edits_without_a_commit: Said(1, "HEAD", HERE, BOTH_WORSE, WORSE),
     a_file_that_git_doesn_t_know: Said(0, "HEAD", HERE, WITH_THIRD),
     a_file_that_git_ignores: Said(0, "HEAD", HERE, WITH_THIRD),
-    a_removed_file: Said(0, "HEAD", HERE, tuple(map(turn, WITH_THIRD))),
+    a_removed_file: Said(0, "HEAD", HERE, tuple(map(turn, WITH_THIRD)), ("workload-gone",)),
     what_is_only_in_the_index: Said(0, "HEAD", HERE),
     a_folder_in_a_repository: Said(1, "main", "more", BOTH_WORSE, WORSE),
     a_folder_in_a_repository_by_name: Said(1, "main", HERE, BOTH_WORSE, WORSE),
