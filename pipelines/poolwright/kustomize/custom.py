@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from poolwright.kustomize.build import BuildOutput, build
 from poolwright.kustomize.find import Kustomize, KustomizeError
 from poolwright.kustomize.process import Limits
 from poolwright.kustomize.references import check_references
+from poolwright.kustomize.room import Room
 from poolwright.trees.tree import build_folder
 
 # What a team wrote may be meant to take long or much. A unit with a component takes 0.2 s and 90 MiB.
@@ -28,8 +28,8 @@ def build_custom(kustomize: Kustomize, closure: UnitClosure, custom: Custom) -> 
              its closure alone.
     Cost:    a start of the program.
     """
-    with tempfile.TemporaryDirectory(prefix="poolwright-") as room:
-        tree = Path(room)
+    with Room() as room:
+        tree = Path(room.folder)
         folder = _write_unit(tree, closure)
         _write(tree / custom.path, custom.files)
         refused = check_references(tree / custom.path, ".")
@@ -40,9 +40,9 @@ def build_custom(kustomize: Kustomize, closure: UnitClosure, custom: Custom) -> 
 
 def build_alone(kustomize: Kustomize, closure: UnitClosure) -> BuildOutput | KustomizeError:
     """What Kustomize builds of the unit as if it had no component."""
-    with tempfile.TemporaryDirectory(prefix="poolwright-") as room:
-        folder = _write_unit(Path(room), msgspec.structs.replace(closure, custom=None))
-        return build(kustomize, Path(room), folder)
+    with Room() as room:
+        folder = _write_unit(Path(room.folder), msgspec.structs.replace(closure, custom=None))
+        return build(kustomize, Path(room.folder), folder)
 
 
 def _write_unit(tree: Path, closure: UnitClosure) -> str:

@@ -9,11 +9,12 @@ import resource
 import select
 import signal
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from poolwright.kustomize.room import Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +43,16 @@ def run_apart(argv: Sequence[str], *, folder: Path, limits: Limits) -> Ended:
     argv:    argv[0] is the path of the program; there is no PATH to look in.
     folder:  its working directory.
     Sees:    HOME and TMPDIR (empty, removed afterwards), KUBERC=off, no other variable; a closed stdin.
+    Leaves:  nothing, and nobody, even where this process is killed meanwhile.
     Raises:  OSError if it can't be started or limited.
-    Cost:    about a millisecond more than the program. Threads may call it at the same time.
+    Cost:    some milliseconds more than the program. Threads may call it at the same time.
     """
-    with tempfile.TemporaryDirectory(prefix="poolwright-") as room:
-        home, temporary = Path(room, "home"), Path(room, "tmp")
+    with Room() as room:
+        home, temporary = Path(room.folder, "home"), Path(room.folder, "tmp")
         home.mkdir()
         temporary.mkdir()
         # Files, not pipes: their size can be limited, and a grandchild that keeps them open can't keep us waiting.
-        with Path(room, "stdout").open("w+b") as stdout, Path(room, "stderr").open("w+b") as stderr:
+        with Path(room.folder, "stdout").open("w+b") as stdout, Path(room.folder, "stderr").open("w+b") as stderr:
             _check_startable(argv[0])
             process = subprocess.Popen(  # noqa: S603 - the path comes from find.py, never from the repository
                 ("/bin/sh", "-c", _GATE, *argv),
@@ -61,7 +63,9 @@ def run_apart(argv: Sequence[str], *, folder: Path, limits: Limits) -> Ended:
                 stderr=stderr,
                 start_new_session=True,
             )
+            room.watch(process.pid)
             out_of_time = _wait(process, limits)
+            room.watch(0)
             said = [_read(file.fileno(), limits.output_bytes) for file in (stdout, stderr)]
     if process.returncode in _NOT_STARTED and b"exec:" in said[1]:
         number = _NOT_STARTED[process.returncode]
