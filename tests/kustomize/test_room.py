@@ -21,7 +21,7 @@ import subprocess, sys, time
 from poolwright.kustomize.room import Room
 with Room() as room:
     open(room.folder + "/file", "w").close()
-    started = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    started = subprocess.Popen(["sleep", "60"], start_new_session=True, stdout=subprocess.DEVNULL)
     room.watch(started.pid)
     print(started.pid, room.folder, flush=True)
     time.sleep(60)

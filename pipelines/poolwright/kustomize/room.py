@@ -16,7 +16,7 @@ folder=$(mktemp -d "$0/poolwright-XXXXXXXXXX") || exit 1
 printf '%s\\n' "$folder"
 last=
 while read -r line; do last=$line; done
-[ -z "$last" ] || kill -KILL -- "-$last" 2>/dev/null
+[ -z "$last" ] || kill -9 "-$last" 2>/dev/null
 rm -rf -- "$folder"
 """
 
