@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import tempfile
@@ -43,7 +44,7 @@ class Room:
         self.folder = "" if self._keeper.stdout is None else self._keeper.stdout.readline().decode().rstrip("\n")
         if not self.folder:
             self._keeper.communicate()
-            raise OSError(f"no folder can be made in {tempfile.gettempdir()}")
+            raise OSError(errno.EIO, "no folder can be made there", tempfile.gettempdir())
         return self
 
     def __exit__(
