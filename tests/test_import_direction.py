@@ -31,6 +31,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("pins", "snapshots", "matrix"),
     ),
     "comments": ("specs", "plan", "changes"),
+    "packet": ("specs", "catalog", "changes"),
     "trust": ("specs",),
     "files": ("specs", "catalog", "trees"),
     "git": ("specs",),
@@ -41,14 +42,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "argocd": ("specs", "catalog", "trust", "files"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"),
+        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "packet", "trust"),
         *("files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"), "releases"),
+    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "packet", "trust"), "releases"),
     **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
