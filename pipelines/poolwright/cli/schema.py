@@ -20,7 +20,8 @@ SNAPSHOT = "Snapshot"
 UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST)
+RECEIPTS = "Receipts"
+REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -73,6 +74,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.trust.schema import trust_schema
 
         return trust_schema()
+    if kind == RECEIPTS:
+        from poolwright.receipts.document import receipts_schema
+
+        return receipts_schema()
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 
