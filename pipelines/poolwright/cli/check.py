@@ -35,15 +35,7 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
     loaded = None
     try:
         loaded = load_project(find_project(project))
-        inventories = read_inventories(loaded)
-        warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
-        warnings += check_captured_operands(loaded.specs, inventories)
-        warnings += check_traps(loaded.specs, inventories, loaded.facts)
-        devices = check_devices(loaded.specs, inventories, loaded.facts)
-        is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
-        prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        owed = _check_owed(loaded, inventories, as_of, is_sound=is_sound)
-        findings = sort_findings([*devices, *warnings, *prices, *owed, *_check_customs(loaded)])
+        findings = sort_findings(list_problems(loaded, read_inventories(loaded), as_of))
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -53,6 +45,22 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
     if report == "text" and loaded is not None and code == 0:
         tell(_summary(loaded))
     return code
+
+
+def list_problems(loaded: LoadedProject, inventories: Mapping[str, Inventory], as_of: dt.date | None) -> list[Finding]:
+    """Everything that is found in a project whose specs agree with each other.
+
+    as_of:  the day that rehearsals are judged on; None: today in UTC.
+    Raises: SpecError if a record or its evidence can't be read.
+    """
+    found = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
+    found += check_captured_operands(loaded.specs, inventories)
+    found += check_traps(loaded.specs, inventories, loaded.facts)
+    devices = check_devices(loaded.specs, inventories, loaded.facts)
+    is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
+    found += [*devices, *_check_prices(loaded, inventories, is_sound=is_sound)]
+    found += _check_owed(loaded, inventories, as_of, is_sound=is_sound)
+    return [*found, *_check_customs(loaded)]
 
 
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:

@@ -78,7 +78,7 @@ class SideReader:
         self._progress = progress
         self._captured = captured
         self._live_cluster: str | None = None
-        self._workshop = Workshop()
+        self.workshop = Workshop()  # builds the units of all sides
         self._judged: dict[str, list[tuple[Demand, Judgement]]] = {}
 
     def read(self, folder: str, revision: Revision, *, is_project: bool = True) -> ReadSide:
@@ -126,12 +126,19 @@ class SideReader:
         if given is None:
             return read.side
         names = [one for one in given.clusters if one not in same]
-        clusters = {one: self._read_cluster(given, read, one) for one in self._progress.each(names)}
+        clusters = {one: self.judge_cluster(read, one) for one in self._progress.each(names)}
         return replace(read.side, clusters=clusters)
 
-    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str) -> ClusterSide:
+    def judge_cluster(self, read: ReadSide, name: str) -> ClusterSide:
+        """One cluster of a project, whether or not another side has it alike.
+
+        Raises: SpecError with every object that an API server refuses; SnapshotError.
+        """
+        given = read.given
+        if given is None:
+            raise AssertionError(f"{name}: plain manifests have no clusters")
         try:
-            case = given.build_case(name, self._workshop)
+            case = given.build_case(name, self.workshop)
             check_nodes(case)
             objects = self._list_objects(given.project, name)
         except SpecError as error:
@@ -166,7 +173,7 @@ class SideReader:
         for closure in loaded.closures:
             if isinstance(closure, UnitClosure | PlatformClosure) and closure.on.cluster == name:
                 unit = unit_name(closure).rpartition("/")[2]
-                found[unit] = self._workshop.list_objects(closure, loaded.customs)
+                found[unit] = self.workshop.list_objects(closure, loaded.customs)
             elif isinstance(closure, ArgocdClosure) and closure.on.cluster == name:
                 found["argocd"] = build_argocd(closure)
         return found

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from poolwright.packet.document import Part, build_schema
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest, digest_bytes
 from poolwright.specs.model import API_VERSION, ApiVersion
-from poolwright.specs.schema_parts import DIALECT
 
 KIND: Final = "Packet"
 INDEX: Final = "packet.json"
@@ -31,6 +31,7 @@ _MAX_SAID: Final = 200
 
 Role = Literal[
     "manifests",
+    "verdicts",
     "receipts",
     "prices",
     "thresholds",
@@ -48,10 +49,6 @@ Sha256 = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern="^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
 Name = Annotated[str, Meta(pattern="^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$")]
 Count = Annotated[int, Meta(ge=0, le=MAX_SEQUENCE)]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A part of the index: every property is always present, unknown ones are refused."""
 
 
 class Previous(Part, frozen=True, kw_only=True):
@@ -179,9 +176,7 @@ def is_packet_path(path: str) -> bool:
 
 def index_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
-    generated = msgspec.json.schema(PacketIndex)
-    definitions = dict(sorted(generated["$defs"].items()))
-    return {"$schema": DIALECT, **definitions.pop("PacketIndex"), "title": KIND, "$defs": definitions}
+    return build_schema(PacketIndex, KIND)
 
 
 _PATH: Final = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*(?:/[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*)*", re.ASCII)
