@@ -133,7 +133,7 @@ class _Maker:
         self, given: LoadedForPlan, report: Report, answers: tuple[ClusterAnswer, ...]
     ) -> tuple[Finding, ...]:
         """Everything that speaks against the release; of the change only what is wrong."""
-        found = list_problems(given.project, given.inventories, self._as_of)
+        found = [*list_problems(given.project, given.inventories, self._as_of).findings]
         for answer in answers:
             found += [*answer.findings, *check_verdicts(answer)]
         if given.project.lock is None:

@@ -45,7 +45,7 @@ def check_verdicts(answer: ClusterAnswer) -> Iterator[Finding]:
             code="release-short",
             severity="error",
             place=Place(PROJECT_FILE),
-            what=f"{answer.cluster.name}: at least {count_of(shortfall.least, 'replica')} of {answer.judgement.demanded} "
+            what=f"{answer.cluster.name}: {count_of(shortfall.least, 'replica')} of {answer.judgement.demanded} at least "
             "can't have devices at the same time, whoever is left out",
             why="a release promises every replica of it a device",
             rule=_RULE,
