@@ -39,13 +39,13 @@ def check_verdicts(answer: ClusterAnswer) -> Iterator[Finding]:
         if verdict.word in ("unsatisfied", "error") and verdict.workload not in reserved:
             said = True
             yield _build_left_out(answer, verdict, origins.get(verdict.workload, Place(PROJECT_FILE)))
-    shortfall = answer.judgement.shortfall
+    shortfall, demanded = answer.judgement.shortfall, answer.judgement.demanded
     if shortfall.least and not said:
         yield Finding(
             code="release-short",
             severity="error",
             place=Place(PROJECT_FILE),
-            what=f"{answer.cluster.name}: {count_of(shortfall.least, 'replica')} of {answer.judgement.demanded} at least "
+            what=f"{answer.cluster.name}: {count_of(shortfall.least, 'replica')} of {demanded} at least "
             "can't have devices at the same time, whoever is left out",
             why="a release promises every replica of it a device",
             rule=_RULE,

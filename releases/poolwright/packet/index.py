@@ -6,6 +6,7 @@ a packet over may not be who made it.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -183,6 +184,10 @@ _PATH: Final = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*(?:/[A-Za-z0-9_@+-][
 
 
 def _find_problems(index: PacketIndex) -> Iterator[str]:
+    try:
+        dt.date.fromisoformat(index.as_of)
+    except ValueError:
+        yield f"{index.as_of} is no day"
     paths = [one.path for one in index.files]
     yield from (f"{path!a} is no path of a packet's file" for path in paths if not is_packet_path(path))
     if paths != sorted(set(paths)):

@@ -497,6 +497,14 @@ CODES: Final[dict[str, str]] = {
         "An object belongs to another release, Application, unit or owner after a change. Both owners may write it, "
         "and the removal of the first one may delete it."
     ),
+    "packet-rebuilt": (
+        "A file of a packet isn't what its commit gives. Another tool, another Kustomize, inputs that aren't the "
+        "commit's, or somebody who changed it: which it is stands beside it."
+    ),
+    "packet-unreleasable": (
+        "A packet is what its commit gives, and something in that commit stops a release that no waiver covers. "
+        "The packet was made by a tool that doesn't judge as this one does."
+    ),
     "parallel-alternatives": (
         "An engine's parallel sizes are fixed while the alternatives of its claim give different numbers of devices."
     ),
