@@ -117,7 +117,9 @@ class PacketIndex(Part, frozen=True, kw_only=True):
     kind: Annotated[Literal["Packet"], Meta(description="What this document is.")]
     project: Annotated[str, Meta(description="Name of the Project.")]
     name: Annotated[Name, Meta(description="Name of the release.")]
-    sequence: Annotated[Count, Meta(description="One more than the release before; the first has 1.", ge=1)]
+    sequence: Annotated[
+        int, Meta(description="One more than the release before; the first has 1.", ge=1, le=MAX_SEQUENCE)
+    ]
     previous: Annotated[Previous | None, Meta(description="Null: it is the first.")]
     as_of: Annotated[str, Meta(description="The day that it is judged on.", pattern=r"^\d{4}-\d\d-\d\d$")]
     source: Annotated[Source, Meta(description="What it is made from.")]
