@@ -15,6 +15,7 @@ from poolwright.catalog.tables.cells import build_cells
 from poolwright.changes.report import report_schema
 from poolwright.files.facts import read_facts
 from poolwright.matrix.matrix_schema import matrix_schema
+from poolwright.packet.schemas import DOCUMENTS, packet_schema
 from poolwright.pins.report import pin_schema
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.replay_schema import replay_schema
@@ -51,6 +52,7 @@ def render_reference() -> Iterator[tuple[str, str]]:
     schemas |= {"FitReplay": replay_schema(), "PriceList": price_schema(), "PinReport": pin_schema()}
     schemas |= {"RehearsalMatrix": matrix_schema(), "Snapshot": snapshot_schema(), "UpgradePlan": upgrade_schema()}
     schemas |= {"ChangeReport": report_schema(), "TrustPolicy": trust_schema(), "Receipts": receipts_schema()}
+    schemas |= {kind: packet_schema(kind) for kind in DOCUMENTS}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

@@ -15,13 +15,13 @@ from needs import needs
 from poolwright.packet.index import (
     MAX_INDEX_BYTES,
     PacketError,
-    index_schema,
     is_packet_path,
     name_packet,
     parse_index,
     render_index,
 )
 from poolwright.packet.parts import PacketPart
+from poolwright.packet.schemas import packet_schema
 from poolwright.specs.digest import digest_bytes
 
 
@@ -100,7 +100,7 @@ def test_an_index_reads_back() -> None:
     data = sealed(SECOND).index_bytes
     assert parse_index(data) == sealed(SECOND).index
     assert name_packet(data) == digest_bytes(data)
-    jsonschema_rs.validator_for(index_schema()).validate(json.loads(data))
+    jsonschema_rs.validator_for(packet_schema("Packet")).validate(json.loads(data))
 
 
 def change(**changes: object) -> bytes:

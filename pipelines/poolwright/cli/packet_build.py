@@ -18,7 +18,7 @@ from poolwright.cli.plan_case import LoadedForPlan
 from poolwright.cli.progress import Progress
 from poolwright.cli.sides import ReadSide, SideReader, name_files
 from poolwright.cli.version import package_version
-from poolwright.packet.blockers import check_verdicts, list_blockers
+from poolwright.packet.blockers import check_verdicts, list_blockers, list_wrong
 from poolwright.packet.changelog import render_changelog
 from poolwright.packet.index import Absent, PacketIndex, PacketWaiver, Role, Source, Tool
 from poolwright.packet.parts import PacketPart, Sealed, seal
@@ -138,7 +138,7 @@ class _Maker:
             found += [*answer.findings, *check_verdicts(answer)]
         if given.project.lock is None:
             found.append(_say_unpinned())
-        found += [one for one in parse_rows(report.findings) if one.severity == "error"]
+        found += list_wrong(parse_rows(report.findings))
         return apply_waivers(found, given.project.specs, self._as_of).findings
 
     def _seal(

@@ -21,7 +21,11 @@ UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
 RECEIPTS = "Receipts"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS)
+PACKET = ("Packet", "PacketLedger", "PacketPrices", "PacketThresholds")
+REPORTS = (
+    *(FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS),
+    *PACKET,
+)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -78,6 +82,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.receipts.document import receipts_schema
 
         return receipts_schema()
+    if kind in PACKET:
+        from poolwright.packet.schemas import packet_schema
+
+        return packet_schema(kind)
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

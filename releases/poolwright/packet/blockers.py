@@ -19,12 +19,19 @@ OWED: Final = frozenset(
         *("lock-stale", "matrix-unresolved", "rehearsal-missing", "rehearsal-stale"),
     )
 )
+# Of a change: what the release's own verdicts say already, and can be waived there.
+_SAID: Final = frozenset(("fit-worse", "shortfall-grew"))
 _RULE: Final = "poolwright releases"
 
 
 def list_blockers(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Those of a project's findings that stop its release, in their order. findings: none of them waived."""
     return tuple(one for one in findings if one.severity == "error" or one.code in OWED)
+
+
+def list_wrong(changes: Iterable[Finding]) -> Iterator[Finding]:
+    """Of what a change does since the release before: what is wrong whatever the verdicts are."""
+    yield from (one for one in changes if one.severity == "error" and one.code not in _SAID)
 
 
 def check_verdicts(answer: ClusterAnswer) -> Iterator[Finding]:

@@ -44,6 +44,7 @@ def _list_blocks(report: Report, index: PacketIndex) -> Iterator[Block]:
         for one in report.restarts
     ]
     yield from _section("Pods replaced", restarts)
+    yield from _section("Objects", list(_say_objects(report)))
     for title, changes in (
         *(("Pins", report.pins), ("Feature gates", report.gates)),
         *(("Alpha and beta features", report.ledger), ("Lanes", report.lanes)),
@@ -58,6 +59,16 @@ def _list_blocks(report: Report, index: PacketIndex) -> Iterator[Block]:
 def _section(title: str, items: Sequence[Spans]) -> Iterator[Section]:
     if items:
         yield Section(title, (Items(tuple(items)),))
+
+
+def _say_objects(report: Report) -> Iterator[Spans]:
+    """A line a unit: what becomes of how many of its objects; each of them stands in changes.json."""
+    units: dict[tuple[str, str], Counter[str]] = {}
+    for one in report.objects:
+        units.setdefault((one.cluster, one.unit), Counter())[one.change] += 1
+    for (cluster, unit), counts in sorted(units.items()):
+        said = ", ".join(f"{counts[word]} {word}" for word in ("added", "changed", "removed") if counts[word])
+        yield (Name(f"{cluster}/{unit}"), Words(f": {said}"))
 
 
 def _say_step(one: SpecStep) -> Spans:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from poolwright.packet.document import Part, build_schema
+from poolwright.packet.document import Part
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest, digest_bytes
 from poolwright.specs.model import API_VERSION, ApiVersion
@@ -107,7 +107,7 @@ class PacketWaiver(Part, frozen=True, kw_only=True):
     what: Annotated[str, Meta(description="What is wrong.")]
     reason: Annotated[str, Meta(description="Why it is accepted.")]
     owner: Annotated[str, Meta(description="Who answers for it.")]
-    expires: Annotated[str, Meta(description="The day from which it is accepted no more, YYYY-MM-DD.")]
+    expires: Annotated[str, Meta(description="The last day on which it is accepted, YYYY-MM-DD.")]
 
 
 class PacketIndex(Part, frozen=True, kw_only=True):
@@ -175,11 +175,6 @@ def is_packet_path(path: str) -> bool:
     """
     first = path.partition("/")[0]
     return len(path) <= MAX_PATH and _PATH.fullmatch(path) is not None and first not in (INDEX, SUMS, ATTESTATIONS)
-
-
-def index_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
-    return build_schema(PacketIndex, KIND)
 
 
 _PATH: Final = re.compile(r"[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*(?:/[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*)*", re.ASCII)
