@@ -19,7 +19,7 @@ from poolwright.pins.report import pin_schema
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.replay_schema import replay_schema
 from poolwright.snapshots.schema import snapshot_schema
-from poolwright.specs.codes import CODES
+from poolwright.specs.codes import CODES, explain_code
 from poolwright.specs.report import finding_list_schema
 from poolwright.specs.scalar import FORMATS
 from poolwright.specs.schema import KINDS, Schema, build_schema, field_schema
@@ -59,8 +59,8 @@ def render_reference() -> Iterator[tuple[str, str]]:
 
 def _render_findings() -> Iterator[str]:
     yield "# Findings\n\nWritten from the code by `make docs`. `poolwright explain CODE` prints the same.\n"
-    for code, text in sorted(CODES.items()):
-        yield f"\n## {code}\n\n{text}\n"
+    for code in sorted(CODES):
+        yield f"\n## {code}\n\n{explain_code(code)}\n"
 
 
 def _render_specs() -> Iterator[str]:

@@ -816,6 +816,22 @@ CODES: Final[dict[str, str]] = {
         "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
         "never made up."
     ),
+    "waiver-expired": (
+        "A waiver's last day has passed. Its findings are what they were again, and it is one itself until it is "
+        "removed or somebody answers for another day."
+    ),
+    "waiver-forbidden": (
+        "A waiver of a rule that has no exceptions. Only risks have: what people owe, and what may turn out short. "
+        "What can't be read, found, rendered or started isn't made good by a reason."
+    ),
+    "waiver-too-long": (
+        "A waiver counts for longer than the project's policy.waiverMaxAge allows, from the day that is judged on."
+    ),
+    "waiver-unknown": ("A waiver of a rule that doesn't exist. The fix names rules like it."),
+    "waiver-unused": (
+        "A waiver that waives nothing: what it was for is mended, or stands elsewhere, or at another path. It would "
+        "hide the next one without anybody having agreed to that."
+    ),
     "workload-gone": (
         "A workload, or a cluster with all of its workloads, isn't there any more after a change. Where pruning is on, "
         "its pods end with the next sync."
@@ -836,3 +852,19 @@ CODES: Final[dict[str, str]] = {
     "yaml-tag": ("A YAML tag that builds something else than plain data."),
     "zone-unknown": ("A placement must run in a zone that no captured or planned node is in."),
 }
+
+# The rules that a waiver may make a warning until a day: risks, which block a promotion and never a sync. None says
+# that something can't be read, found or rendered, or won't start.
+WAIVABLE: Final[frozenset[str]] = frozenset(
+    (
+        *("headroom-short", "peak-short", "pool-crowded", "quota-short", "recovery-short", "surge-short"),
+        *("verdict-short", "price-close", "price-unsupported", "image-not-pinned", "known-trap"),
+        *("ledger-disputed", "ledger-evidence", "ledger-incomplete", "ledger-test-cluster"),
+        *("matrix-unresolved", "rehearsal-claims", "rehearsal-missing", "rehearsal-refused", "rehearsal-stale"),
+    )
+)
+
+
+def explain_code(code: str) -> str:
+    """What a known code means, and whether it can be waived."""
+    return CODES[code] + (" A waiver can make it a warning until a day." if code in WAIVABLE else "")
