@@ -31,6 +31,7 @@ from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import resolve_cluster
+from poolwright.specs.waiver import strip_waivers
 from poolwright.trees.tree import unit_name
 
 _KEPT: Final = 2  # demands of a cluster: the base's, or of the commit before
@@ -50,10 +51,14 @@ class ReadSide:
         loaded, specs = self.given.project, self.side.specs
         on = resolve_cluster(specs, name)[0]
         return (
-            on and (on.cluster, on.stack.value),
+            on and (on.cluster, on.stack.value.identity, strip_waivers(on.stack.value.spec)),
             specs.project.value.spec.tiers,
-            [pool.value for pool in specs.pools if pool.value.spec.cluster_name == name],
-            {unit: one.value for unit, one in specs.placements_by_cluster.get(name, {}).items()},
+            [
+                (pool.value.metadata, strip_waivers(pool.value.spec))
+                for pool in specs.pools
+                if pool.value.spec.cluster_name == name
+            ],
+            {unit: strip_waivers(one.value.spec) for unit, one in specs.placements_by_cluster.get(name, {}).items()},
             [one for one in loaded.closures if not isinstance(one, BaseClosure) and one.on.cluster == name],
             self.digest_inventory(name),
             loaded.facts.texts,
