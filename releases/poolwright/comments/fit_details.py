@@ -71,7 +71,9 @@ def _finding(one: FindingRow) -> Spans:
     if one.waived:
         said = one.waived
         spans.extend((Words("Waived until "), Prose(said.expires), Words(" by "), Name(said.owner)))
-        spans.extend((Words(": "), Prose(said.reason), Break()))
+        spans.extend((Words(": "), Prose(said.reason), Words(" ("), Prose(said.kind), Words(" "), Name(said.name)))
+        spans.extend((Words(" in "), Name(said.file), *((Words(" at "), Name(said.path)) if said.path else ())))
+        spans.extend((Words(")"), Break()))
     if one.field:
         spans.extend((Words("Field "), Name(one.field), Words(", code ")))
     else:
