@@ -18,7 +18,7 @@ def init(folder: str) -> int:
     return run_init(folder)
 
 
-@cli.command(cls=Command, example="poolwright check --project examples/fleet")
+@cli.command(cls=Command, example="poolwright check --project examples/fleet --as-of 2026-11-30")
 @project_option
 @click.option(
     "--format",
