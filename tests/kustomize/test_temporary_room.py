@@ -26,6 +26,19 @@ with Room() as room:
     print(started.pid, room.folder, flush=True)
     time.sleep(60)
 """
+# Killed before it is told of the folder, with the process that makes it running. Says which that is.
+BARELY_STARTED = """\
+import os, signal, subprocess
+from poolwright.kustomize.room import Room
+class Started(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        print(self.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+subprocess.Popen = Started
+with Room():
+    pass
+"""
 
 
 def test_it_is_removed_at_the_end_of_its_block() -> None:
@@ -62,6 +75,14 @@ def test_it_goes_with_a_process_that_is_killed_and_takes_what_it_watches_along()
     process.communicate()
     assert becomes_true(lambda: not Path(folder).exists())
     assert becomes_true(lambda: not is_running(int(pid)))
+
+
+def test_it_goes_with_a_process_that_is_killed_before_it_knows_the_folder(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", BARELY_STARTED], env=env, stdout=subprocess.PIPE, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert becomes_true(lambda: not is_running(int(ended.stdout)))  # who should remove it
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("after_s", [0.1, 0.2, 0.3, 0.4, 0.5])

@@ -11,8 +11,9 @@ from typing import Final
 
 # Makes the folder and says where it is. Then it waits for the end of its input, which the system closes when this
 # process is gone, ends the process group that was told to it last and not taken back, and removes the folder. It has a
-# session of its own, so that no signal to our group reaches it.
+# session of its own, so that no signal to our group reaches it; nor may saying where end it if nobody listens any more.
 _KEEPER: Final = """\
+trap '' PIPE
 folder=$(mktemp -d "$0/poolwright-XXXXXXXXXX") || exit 1
 printf '%s\\n' "$folder"
 last=
