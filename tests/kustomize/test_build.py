@@ -77,10 +77,8 @@ BUILDS = {
     "a-file-that-is-not-there": (
         "no-file",
         KustomizeError(
-            reason="no-file: accumulating resources: accumulation err='accumulating resources from 'nothing.yaml': "
-            "evalsymlink failure on 'no-file/nothing.yaml' : lstat no-file/nothing.yaml: no such file or directory': "
-            "must build at directory: not a valid directory: evalsymlink failure on 'no-file/nothing.yaml' : lstat "
-            "no-file/nothing.yaml: no such file or directory"
+            reason="no-file: nothing.yaml: evalsymlink failure on 'no-file/nothing.yaml' : lstat no-file/nothing.yaml: "
+            "no such file or directory"
         ),
     ),
     "no-folder": (
