@@ -306,7 +306,10 @@ CASES: dict[str, Case] = {
     ),
     "two-kustomizations": Case(
         component("", {"Kustomization": HEAD}),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: custom/my-cluster/my-model: "
+            "Found multiple kustomization files under: custom/my-cluster/my-model  [custom-build]"
+        ),
         codes=JUDGED,
     ),
     "no-kustomization": Case(

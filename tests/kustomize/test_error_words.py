@@ -11,7 +11,7 @@ from poolwright.kustomize.build import build
 from poolwright.kustomize.find import Kustomize, KustomizeError, find_kustomize
 from poolwright.kustomize.said import shorten_error
 
-SECRET = "hunter2"  # noqa: S105 - stands in files, and never in words
+SECRET = "hunter2"  # stands in files, and never in words
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECT = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: b}}\ndata: {{x: {SECRET}}}\n"
 # What the component says, its file x.yaml, and what is said of it.

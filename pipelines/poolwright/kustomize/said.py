@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# What it was doing when something failed, from the outside in: where, and what is inside. The first is quoted as Go does.
+# What it was doing when something failed, from the outside in: where, and what is inside. The first quotes as Go does.
 _LAYERS: Final = (
-    re.compile(r"""accumulating components: accumulateDirectory: "recursed accumulation of path '([^']*)': (.*)\""""),
+    re.compile(
+        r"accumulating components: accumulateDirectory: "
+        r"""\"(?:recursed accumulation of|couldn't make target for) path '([^']*)': (.*)\""""
+    ),
     re.compile(
         r"accumulating resources: accumulation err='accumulating resources from '[^']*': .*': "
         r"recursed accumulation of path '([^']*)': (.*)"
@@ -36,7 +39,7 @@ def shorten_error(text: str) -> str:
     """
     where = ""
     while found := next((match for layer in _LAYERS if (match := layer.fullmatch(text))), None):
-        where, text = f"{found[1]}: ", found[2].replace('\\"', '"')
+        where, text = f"{found[1]}: ", found[2].replace('\\"', '"').removesuffix("\\n")
     for content, instead in _CONTENTS:
         text = content.sub(instead, text)
     return where + text
