@@ -179,6 +179,11 @@ LIMITED = {
         Limits(time_s=0.5),
         None,
     ),
+    "what-it-leaves-running-ends-too": (
+        "pid = os.fork()\nif pid: sys.exit(f'Warning: {pid}\\nError: done')\ntime.sleep(60)",
+        LIMITS,
+        None,
+    ),
     "cpu": ("while True: pass", LIMITS, KustomizeError(reason="base: Kustomize took more than 1 s of CPU time")),
     "output": (
         "try:\n  while True: os.write(1, b'x' * 65536)\nexcept OSError: os._exit(1)",
@@ -221,7 +226,7 @@ def test_limits(tree: Path, tmp_path: Path, python: str, limits: Limits, expecte
     assert time.monotonic() - start < 60  # far below what the programs would take, also on a busy machine
     if expected is None:
         assert isinstance(built, KustomizeError)
-        wait_for_end(int(built.warnings[0]))
+        wait_for_end(int(built.warnings[0].removeprefix("Warning: ")))
     else:
         assert built == expected
 
