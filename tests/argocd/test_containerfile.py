@@ -52,6 +52,7 @@ def test_what_the_image_says() -> None:
         "PYTHONSAFEPATH": "1",
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "POOLWRIGHT_KUSTOMIZE": "/opt/poolwright/bin/kubectl",
         "POOLWRIGHT_TEMPLATES": "off",
     }
 
