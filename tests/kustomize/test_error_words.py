@@ -66,5 +66,11 @@ def test_the_reason_without_what_files_hold(name: str, tmp_path: Path) -> None:
     assert build(kustomize, tree, "on") == KustomizeError(reason=f"on: {said}")
 
 
+def test_one_that_is_too_long_is_not_looked_through() -> None:
+    text = "map[string]interface {}{" * 100_000
+    said = "an error of 2,400,000 characters: build it with Kustomize to read them"
+    assert shorten_error(text) == said
+
+
 def test_what_is_not_known_stays_as_it_is() -> None:
     assert shorten_error("accumulating what nobody knows: 'a'") == "accumulating what nobody knows: 'a'"

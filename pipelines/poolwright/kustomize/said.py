@@ -30,6 +30,9 @@ _CONTENTS: Final = (
 )
 
 
+_MAX_CHARACTERS: Final = 16_000  # the patterns take time with the square of a text that is made for it
+
+
 def shorten_error(text: str) -> str:
     """An error in the words that matter.
 
@@ -37,6 +40,8 @@ def shorten_error(text: str) -> str:
     Returns: the innermost place and error; contents of files are left out where Kustomize 4.5 to 5.8 is known to repeat
              them. What isn't known stays as it is.
     """
+    if len(text) > _MAX_CHARACTERS:  # a large patch or generator, repeated
+        return f"an error of {len(text):,} characters: build it with Kustomize to read them"
     where = ""
     while found := next((match for layer in _LAYERS if (match := layer.fullmatch(text))), None):
         where, text = f"{found[1]}: ", found[2].replace('\\"', '"').removesuffix("\\n")
