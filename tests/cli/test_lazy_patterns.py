@@ -10,11 +10,11 @@ import pytest
 
 # Every pattern of these libraries that can be reached from outside, by what it is for. `ask` answers with what is said.
 QUESTIONS = """\
-import datetime, json, re, sys, textwrap
+import datetime, re, sys, textwrap
 if "lazily" in sys.argv:
     from poolwright.cli.lazy_patterns import load_libraries
     load_libraries()
-import msgspec, yaml, yaml.reader
+import json, msgspec, yaml, yaml.reader
 from typing import Annotated
 
 def ask(question):
@@ -44,10 +44,6 @@ answers = {
     "yaml-events": ask(lambda: [type(event).__name__ for event in yaml.parse(PLAIN)]),
     "yaml-dumped": ask(lambda: yaml.dump(VALUE, Dumper=yaml.SafeDumper)),
     "yaml-dumped-by-c": ask(lambda: yaml.dump(VALUE, Dumper=yaml.CSafeDumper)),
-    "json": ask(lambda: json.loads('{"a": [1, -2.5e3, "\\\\u00e9", true]}')),
-    "json-in-python": ask(lambda: json.decoder.JSONDecoder().scan_once('[1, "a\\\\n"]', 0)),
-    "json-refused": ask(lambda: json.loads('{"a": 1 x}')),
-    "json-written": ask(lambda: json.encoder.py_encode_basestring_ascii('a"\\x01\\u00e9')),
     "field": ask(lambda: msgspec.convert("abc", PATTERN)),
     "field-refused": ask(lambda: msgspec.convert("A", PATTERN)),
     "field-shown": ask(lambda: msgspec.json.schema(PATTERN)),

@@ -1,12 +1,12 @@
 """Libraries of `generate`, loaded without compiling the patterns that they hold in case somebody needs them.
 
-Libraries compile their patterns while they are loaded, and on the path of `generate` there are some 50, of which it
-meets two: the rest are for versions of Windows, for wrapped text, and for YAML as PyYAML reads it where it lacks its C
-parser, one of whose patterns takes as long as loading the rest of PyYAML. While `load_libraries` runs, `re.compile`
-notes what it is given and compiles that on first use; afterwards it is what it was. msgspec keeps the function that it
-found, so the patterns of spec fields are compiled on first use too.
+Libraries compile their patterns while they are loaded. `generate` meets few of them: most are for systems that aren't
+Linux, for wrapped text, and for YAML as PyYAML reads it where it lacks its C parser; compiling one of the last takes
+longer than loading the rest of PyYAML. While `load_libraries` runs, `re.compile` notes what it is given and compiles
+that on first use; afterwards it is what it was. msgspec keeps the function that it finds, so the patterns of spec
+fields are compiled on first use too.
 
-What a library finds by a pattern stays the same, and so does whatever else it does: nothing of it is left out.
+What is found by a pattern stays the same, and nothing of a library is left out (docs/decisions/0037).
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def load_libraries() -> None:
     re.compile = LazyPattern  # type: ignore[assignment]
     try:
         import getopt  # noqa: F401
-        import json  # noqa: F401
 
         import msgspec  # noqa: F401
         import yaml  # noqa: F401
