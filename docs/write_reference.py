@@ -15,11 +15,13 @@ from poolwright.catalog.tables.cells import build_cells
 from poolwright.changes.report import report_schema
 from poolwright.files.facts import read_facts
 from poolwright.matrix.matrix_schema import matrix_schema
+from poolwright.packet.schemas import DOCUMENTS, packet_schema
 from poolwright.pins.report import pin_schema
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.replay_schema import replay_schema
+from poolwright.receipts.document import receipts_schema
 from poolwright.snapshots.schema import snapshot_schema
-from poolwright.specs.codes import CODES
+from poolwright.specs.codes import CODES, explain_code
 from poolwright.specs.report import finding_list_schema
 from poolwright.specs.scalar import FORMATS
 from poolwright.specs.schema import KINDS, Schema, build_schema, field_schema
@@ -49,7 +51,8 @@ def render_reference() -> Iterator[tuple[str, str]]:
     schemas |= {"FindingList": finding_list_schema(), "AllocationList": answer_schema(), "FitPlan": plan_schema()}
     schemas |= {"FitReplay": replay_schema(), "PriceList": price_schema(), "PinReport": pin_schema()}
     schemas |= {"RehearsalMatrix": matrix_schema(), "Snapshot": snapshot_schema(), "UpgradePlan": upgrade_schema()}
-    schemas |= {"ChangeReport": report_schema(), "TrustPolicy": trust_schema()}
+    schemas |= {"ChangeReport": report_schema(), "TrustPolicy": trust_schema(), "Receipts": receipts_schema()}
+    schemas |= {kind: packet_schema(kind) for kind in DOCUMENTS}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())
@@ -59,8 +62,8 @@ def render_reference() -> Iterator[tuple[str, str]]:
 
 def _render_findings() -> Iterator[str]:
     yield "# Findings\n\nWritten from the code by `make docs`. `poolwright explain CODE` prints the same.\n"
-    for code, text in sorted(CODES.items()):
-        yield f"\n## {code}\n\n{text}\n"
+    for code in sorted(CODES):
+        yield f"\n## {code}\n\n{explain_code(code)}\n"
 
 
 def _render_specs() -> Iterator[str]:

@@ -28,6 +28,7 @@ from poolwright.changes.report import (
     Stranded,
     Taint,
     ValueChange,
+    WaiverRow,
     WorkloadChange,
 )
 from poolwright.plan.verdict import Word
@@ -105,6 +106,7 @@ FAMILY_REMOVED = build_report(
             why="three placements name it, and a claim without devices waits for ever",
             rule="k8s.io/api resource/v1",
             fix="keep two nodes of the family until the placements have moved, or name h200-full in them first",
+            waived=None,
         ),
         FindingRow(
             code="alternative-last",
@@ -117,6 +119,15 @@ FAMILY_REMOVED = build_report(
             why="it had h100-full and h200-full, and a single lost node now decides whether it fits",
             rule="",
             fix="name a second class, or lower replicas from 4 to 3",
+            waived=WaiverRow(
+                kind="Placement",
+                name="east/mixtral-8x22b",
+                file="specs/placements/mixtral.yaml",
+                path=None,
+                reason="it moves to the new family before the old one goes",
+                owner="team-mixtral",
+                expires="2027-01-31",
+            ),
         ),
     ),
     workloads=(
@@ -285,6 +296,14 @@ CLASS_TIGHTENED = build_report(
     ),
     ledger=(ValueChange(path="DRADeviceTaints.decision", before="wait", after="adopt", note=""),),
     lanes=(ValueChange(path="pools.h100-pool.lane", before="baseline", after="experiment", note=""),),
+    waivers=(
+        ValueChange(
+            path="Pool.h100-pool.headroom-short",
+            before=None,
+            after="until 2027-01-31 by platform: the spare node arrives in January",
+            note="",
+        ),
+    ),
     steps=(
         SpecStep(
             kind="Envelope",

@@ -30,7 +30,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees"),
         *("pins", "snapshots", "matrix"),
     ),
+    "receipts": (
+        *("specs", "catalog", "allocation", "admission", "plan", "objects"),
+        *("pins", "snapshots", "changes"),
+    ),
     "comments": ("specs", "plan", "changes"),
+    "packet": ("specs", "catalog", "admission", "plan", "changes", "comments"),
     "trust": ("specs",),
     "files": ("specs", "catalog", "trees"),
     "git": ("specs",),
@@ -41,14 +46,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "argocd": ("specs", "catalog", "trust", "files"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"),
+        *("pins", "upgrades", "snapshots", "matrix", "changes", "receipts", "comments", "packet", "trust"),
         *("files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
-    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "comments", "trust"), "releases"),
+    **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "receipts"), "releases"),
+    **dict.fromkeys(("comments", "packet", "trust"), "releases"),
     **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

@@ -302,7 +302,7 @@ def test_a_cluster_that_goes() -> None:
 
 def finding(code: str, severity: str = "error") -> FindingRow:
     text = {"file": "a.yaml", "line": 1, "column": 1, "field": "", "why": "w", "rule": "", "fix": "f"}
-    return FindingRow(code=code, severity=severity, what=f"what {code} says", **text)  # type: ignore[arg-type]
+    return FindingRow(code=code, severity=severity, what=f"what {code} says", waived=None, **text)  # type: ignore[arg-type]
 
 
 def test_what_makes_a_commit_unsafe() -> None:

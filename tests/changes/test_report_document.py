@@ -205,7 +205,7 @@ def test_what_is_asked_not_to_be_there(case: str) -> None:
 
 def finding(severity: str, code: str = "silent-move") -> FindingRow:
     text = {"file": "a", "line": 0, "column": 0, "field": "", "what": "w", "why": "y", "rule": "", "fix": "f"}
-    return FindingRow(code=code, severity=severity, **text)  # type: ignore[arg-type]
+    return FindingRow(code=code, severity=severity, waived=None, **text)  # type: ignore[arg-type]
 
 
 ERROR, WARNING, NOTE = (build_report(findings=(finding(one),)) for one in ("error", "warning", "note"))

@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from oracles import fits, list_placements
-from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 
-from fleet import FLEET, ROOT, copy_fleet
+from fleet import FLEET, ROOT, copy_fleet, copy_small_fleet
+from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.report.plan_schema import plan_schema
@@ -103,6 +103,15 @@ def test_what_is_held_is_not_as_good() -> None:
     held = (Claim(namespace="o", name="other", allocation=taken),)
     (slot,) = build_slots(replace(own(demand_of(world)), held=held), "c")
     assert slot.devices == (device(1, 3),)
+
+
+def test_who_holds_the_devices_of_a_slot_without_is_named(tmp_path: Path) -> None:
+    """Claims of a plan have a slash in their names."""
+    ran = run("plan", "--slots", folder=copy_small_fleet(tmp_path))
+    assert (
+        "none: request gpu: 8 devices on 1 node: 8 held by chat/chat/chat-70b:chat-70b-devices-0, "
+        "chat/chat/chat-70b:chat-70b-devices-1; 0 left, 4 wanted"
+    ) in ran.stdout
 
 
 def test_a_group_has_all_its_devices_or_none() -> None:

@@ -25,6 +25,7 @@ SAID = FindingRow(
     why="why",
     rule="",
     fix="fix",
+    waived=None,
 )
 
 
@@ -57,6 +58,7 @@ def build_report(*texts: str, project: str = "fleet", head: str | None = HEAD, c
         gates=empty,
         ledger=empty,
         lanes=empty,
+        waivers=empty,
         steps=empty,
         objects=empty,
         commits=empty,

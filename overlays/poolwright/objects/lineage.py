@@ -14,6 +14,26 @@ from poolwright.objects.kubernetes import Object
 LINEAGE_VERSION: Final = 1
 RESOURCE_ATTRIBUTES: Final = "OTEL_RESOURCE_ATTRIBUTES"  # what OpenTelemetry's SDKs read them from
 
+# Known only once a claim has its devices: in receipts and the join table, never in a pod's environment.
+AFTER_SCHEDULING: Final = (
+    "dra.claim.name",
+    "dra.claim.uid",
+    "dra.request",
+    "dra.driver",
+    "dra.pool",
+    "dra.pool.generation",
+    "dra.device",
+    "dra.slice",
+    "hw.id",
+    "hw.parent",
+    "dra.mig.profile",
+    "dra.numa.node",
+    "dra.pci.bus_id",
+    "dra.cdi.device",
+    "poolwright.receipt",
+    "poolwright.release",
+)
+
 # Variables of the engine's container that the attributes are filled from.
 POD_NAME: Final = "POD_NAME"
 POD_UID: Final = "POD_UID"

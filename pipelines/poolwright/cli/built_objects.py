@@ -24,7 +24,7 @@ class Workshop:
     """
 
     def __init__(self) -> None:
-        self._built: dict[str, tuple[UnitClosure | PlatformClosure, tuple[Document, ...]]] = {}
+        self._built: dict[str, tuple[UnitClosure | PlatformClosure, bytes, tuple[Document, ...]]] = {}
 
     def read_objects(
         self, closures: Iterable[UnitClosure | PlatformClosure], customs: Mapping[str, Custom]
@@ -35,19 +35,25 @@ class Workshop:
         customs:  components by the name of their unit's folder.
         Raises:   SpecError if a component can't be built, or does what it may not.
         """
-        return parse_objects([document for one in closures for document in self._build(one, customs)])
+        return parse_objects([document for one in closures for document in self._build(one, customs)[1]])
 
     def list_objects(self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]) -> tuple[Object, ...]:
         """The same of one unit, as plain values."""
-        return tuple(one.value for one in self._build(closure, customs) if isinstance(one.value, dict))
+        return tuple(one.value for one in self._build(closure, customs)[1] if isinstance(one.value, dict))
 
-    def _build(self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]) -> tuple[Document, ...]:
+    def render_objects(self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]) -> bytes:
+        """The same as `poolwright generate` prints them."""
+        return self._build(closure, customs)[0]
+
+    def _build(
+        self, closure: UnitClosure | PlatformClosure, customs: Mapping[str, Custom]
+    ) -> tuple[bytes, tuple[Document, ...]]:
         name = unit_name(closure)
         known = self._built.get(name)
         if known is None or known[0] != closure:
             text = _build_text(closure, customs.get(name))
-            known = self._built[name] = (closure, parse_documents(text, name, max_bytes=_MAX_BYTES))
-        return known[1]
+            known = self._built[name] = (closure, text, parse_documents(text, name, max_bytes=_MAX_BYTES))
+        return known[1:]
 
 
 def _build_text(closure: UnitClosure | PlatformClosure, custom: Custom | None) -> bytes:

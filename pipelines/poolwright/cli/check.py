@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from poolwright.catalog.closure import UnitClosure
 from poolwright.catalog.inventory import Inventory
@@ -13,37 +14,49 @@ from poolwright.catalog.stack_rules import check_captured_operands, check_stacks
 from poolwright.catalog.trap_rules import check_traps
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
+from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
 from poolwright.files.custom import find_unused
 from poolwright.files.project import find_files, find_project
 from poolwright.rules.stack_images import check_images
+from poolwright.specs.codes import WAIVABLE
 from poolwright.specs.finding import Finding, SpecError, sort_findings
 from poolwright.specs.report import ReportFormat, render_findings
 from poolwright.specs.resolve import resolve_cluster
+from poolwright.specs.risks import check_risks
+from poolwright.specs.waiving import UsedWaiver, apply_waivers
 from poolwright.trees.tree import unit_name
 
 # What isn't there to read can't be judged.
 _UNANSWERED = ("project-missing", "file-unreadable", "import-path", "project-too-large")
 
+# What `plan`, `diff` and `release` find, and `check` doesn't: a waiver of it may well be used.
+_BY_PLAN = frozenset(("headroom-short", "surge-short", "verdict-short"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problems:
+    """What is found in a project, before any waiver."""
+
+    findings: tuple[Finding, ...]
+    is_sound: bool  # whether clusters have the devices that it says, so that all that rests on them was judged
+
 
 def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) -> int:
     """Print findings in the report's format; 0: none but warnings and notes, 1: errors, 2: nothing to judge.
 
-    as_of: the day that rehearsals are judged on; None: today in UTC.
+    as_of: the day that rehearsals and waivers are judged on; None: today in UTC.
     """
+    day = as_of or read_today()
     findings: tuple[Finding, ...] = ()
+    used: tuple[UsedWaiver, ...] = ()
     loaded = None
     try:
         loaded = load_project(find_project(project))
-        inventories = read_inventories(loaded)
-        warnings = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
-        warnings += check_captured_operands(loaded.specs, inventories)
-        warnings += check_traps(loaded.specs, inventories, loaded.facts)
-        devices = check_devices(loaded.specs, inventories, loaded.facts)
-        is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
-        prices = _check_prices(loaded, inventories, is_sound=is_sound)
-        owed = _check_owed(loaded, inventories, as_of, is_sound=is_sound)
-        findings = sort_findings([*devices, *warnings, *prices, *owed, *_check_customs(loaded)])
+        problems = list_problems(loaded, read_inventories(loaded), day)
+        judged = WAIVABLE - _BY_PLAN if problems.is_sound else ()
+        applied = apply_waivers(sort_findings(problems.findings), loaded.specs, day, judged=judged)
+        findings, used = applied.findings, applied.used
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
         findings = error.findings
@@ -51,8 +64,25 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
     if report != "text" or findings:
         say(render_findings(findings, report, tool_version=package_version()))
     if report == "text" and loaded is not None and code == 0:
-        tell(_summary(loaded))
+        tell(_summary(loaded) + _say_used(used, day))
     return code
+
+
+def list_problems(loaded: LoadedProject, inventories: Mapping[str, Inventory], day: dt.date) -> Problems:
+    """Everything that is found in a project whose specs agree with each other; what `plan` finds isn't.
+
+    day:    that rehearsals are judged on.
+    Raises: SpecError if a record or its evidence can't be read.
+    """
+    found = [*check_stacks(loaded.specs, loaded.facts), *check_images(loaded.specs)]
+    found += check_captured_operands(loaded.specs, inventories)
+    found += check_risks(loaded.specs)
+    found += check_traps(loaded.specs, inventories, loaded.facts)
+    devices = check_devices(loaded.specs, inventories, loaded.facts)
+    is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
+    found += [*devices, *_check_prices(loaded, inventories, is_sound=is_sound)]
+    found += [*_check_owed(loaded, inventories, day, is_sound=is_sound), *_check_customs(loaded)]
+    return Problems(findings=tuple(found), is_sound=is_sound)
 
 
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:
@@ -75,13 +105,12 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
 
 
 def _check_owed(
-    loaded: LoadedProject, inventories: Mapping[str, Inventory], as_of: dt.date | None, *, is_sound: bool
+    loaded: LoadedProject, inventories: Mapping[str, Inventory], day: dt.date, *, is_sound: bool
 ) -> list[Finding]:
     """What people owe: a lock, decisions about features, and rehearsals. It stops promotions, and nothing here."""
-    from poolwright.cli import matrix, today  # here: most commands read no record
+    from poolwright.cli import matrix  # here: most commands read no record
     from poolwright.pins.stale import check_stale  # here: most commands resolve nothing
 
-    day = as_of or today.read_today()
     existing = find_files(loaded.root, list_evidence(loaded.specs))
     records = matrix.read_records(loaded.root, loaded.specs, loaded.facts, as_of=day)
     proofs = matrix.list_proofs(records, loaded.facts)
@@ -114,3 +143,10 @@ def _summary(project: LoadedProject) -> str:
         (len(specs.placements), "placement"),
     ]
     return "ok: " + ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts)
+
+
+def _say_used(used: Sequence[UsedWaiver], day: dt.date) -> str:
+    """Nothing where no waiver counts, so that nobody wonders which day was meant."""
+    if not used:
+        return ""
+    return f", {len(used)} {'waiver' if len(used) == 1 else 'waivers'} used as of {day}"

@@ -59,7 +59,7 @@ def run_diff(options: DiffOptions) -> int:
     """Print the report; 0: nothing that was asked not to be there, 1: something is, 2: no answer."""
     try:
         captured = read_objects(options.live) if options.live else None
-        with _make_room() as room, Progress() as progress:
+        with make_room("poolwright-diff-") as room, Progress() as progress:
             report = _Comparison(Ends(options.project, room), SideReader(progress, captured), options).build()
     except SnapshotError as error:
         return refuse("--live", str(error))
@@ -72,14 +72,14 @@ def run_diff(options: DiffOptions) -> int:
 
 
 @contextmanager
-def _make_room() -> Iterator[str]:
+def make_room(prefix: str) -> Iterator[str]:
     """An empty folder of ours while it is needed: Ctrl-C waits while it is made and while it is removed.
 
     Raises: OSError that names where it was to be.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        with _open_room() as folder:
+        with _open_room(prefix) as folder:
             try:
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                 yield folder
@@ -89,9 +89,9 @@ def _make_room() -> Iterator[str]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _open_room() -> tempfile.TemporaryDirectory[str]:
+def _open_room(prefix: str) -> tempfile.TemporaryDirectory[str]:
     try:
-        return tempfile.TemporaryDirectory(prefix="poolwright-diff-")
+        return tempfile.TemporaryDirectory(prefix=prefix)
     except OSError as error:
         error.filename = error.filename or "a temporary folder"
         raise

@@ -17,7 +17,7 @@ from poolwright.objects.built import Built, list_leaves
 from poolwright.objects.kubernetes import Object
 from poolwright.objects.trace import Render, trace_platform, trace_unit
 from poolwright.specs.canonical import canonical_json
-from poolwright.specs.codes import CODES
+from poolwright.specs.codes import CODES, explain_code
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.model import plain_spec
 from poolwright.specs.place import FieldPath, Place
@@ -38,7 +38,7 @@ def run_explain(subject: str, project: str) -> int:
     kinds = {kind.lower(): kind for kind in KINDS}
     kind, _, rest = subject.partition(".")
     if subject in CODES:
-        tell(f"{subject}: {CODES[subject]}")
+        tell(f"{subject}: {explain_code(subject)}")
     elif kind.lower() in kinds:
         _explain_field(kinds[kind.lower()], rest)
     elif "/" in subject.partition("#")[0]:

@@ -87,6 +87,10 @@ class LoadedForPlan:
         """Their names, in the Project's order."""
         return tuple(one.name for one in self.project.specs.project.value.spec.clusters)
 
+    def list_class_choices(self, name: str) -> dict[str, ClassChoice]:
+        """Which classes placements of a cluster may name beside those that they name."""
+        return list_class_choices(self.project.specs, name, self.project.facts)
+
     def build_case(self, name: str, workshop: Workshop | None = None) -> PlanCase:
         """The case of a cluster.
 

@@ -69,3 +69,25 @@ def pin(
         since=since,
     )
     return run_pin(options, as_of.date() if as_of else None)
+
+
+@cli.command(cls=Command, example="poolwright release 2026-11-30 --project examples/fleet --dry-run")
+@click.argument("name")
+@project_option
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The day that rehearsals and waivers are judged on, which is written in the packet; default: the commit's.",
+)
+@click.option("--dry-run", is_flag=True, help="Judge and say, and write nothing.")
+def release(name: str, project: str, as_of: Any, dry_run: bool) -> int:
+    """Make the packet of HEAD in releases/NAME: manifests, receipts, prices, what changed, and what it all is from.
+
+    Anybody who has the commit can make it again, byte for byte. Nothing is written if a verdict says no, or if anything
+    is owed that no waiver covers.
+    """
+    from poolwright.cli.release import ReleaseOptions, run_release
+
+    options = ReleaseOptions(name=name, project=project, as_of=as_of.date() if as_of else None, dry_run=dry_run)
+    return run_release(options)

@@ -20,7 +20,12 @@ SNAPSHOT = "Snapshot"
 UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST)
+RECEIPTS = "Receipts"
+PACKET = ("Packet", "PacketLedger", "PacketPrices", "PacketThresholds")
+REPORTS = (
+    *(FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS),
+    *PACKET,
+)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -73,6 +78,14 @@ def _schema(kind: str) -> Schema:
         from poolwright.trust.schema import trust_schema
 
         return trust_schema()
+    if kind == RECEIPTS:
+        from poolwright.receipts.document import receipts_schema
+
+        return receipts_schema()
+    if kind in PACKET:
+        from poolwright.packet.schemas import packet_schema
+
+        return packet_schema(kind)
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

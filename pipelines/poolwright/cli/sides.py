@@ -33,6 +33,7 @@ from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import resolve_cluster
+from poolwright.specs.waiver import strip_waivers
 from poolwright.trees.tree import unit_name
 
 _KEPT: Final = 2  # demands of a cluster: the base's, or of the commit before
@@ -52,10 +53,14 @@ class ReadSide:
         loaded, specs = self.given.project, self.side.specs
         on = resolve_cluster(specs, name)[0]
         return (
-            on and (on.cluster, on.stack.value),
+            on and (on.cluster, on.stack.value.identity, strip_waivers(on.stack.value.spec)),
             specs.project.value.spec.tiers,
-            [pool.value for pool in specs.pools if pool.value.spec.cluster_name == name],
-            {unit: one.value for unit, one in specs.placements_by_cluster.get(name, {}).items()},
+            [
+                (pool.value.metadata, strip_waivers(pool.value.spec))
+                for pool in specs.pools
+                if pool.value.spec.cluster_name == name
+            ],
+            {unit: strip_waivers(one.value.spec) for unit, one in specs.placements_by_cluster.get(name, {}).items()},
             [one for one in loaded.closures if not isinstance(one, BaseClosure) and one.on.cluster == name],
             self.digest_inventory(name),
             loaded.facts.texts,
@@ -80,7 +85,7 @@ class SideReader:
         self._progress = progress
         self._captured = captured
         self._live_cluster: str | None = None
-        self._workshop = Workshop()
+        self.workshop = Workshop()  # builds the units of all sides
         self._judged: dict[str, list[tuple[Demand, Judgement]]] = {}
 
     def read(self, folder: str, revision: Revision, *, is_project: bool = True) -> ReadSide:
@@ -128,12 +133,19 @@ class SideReader:
         if given is None:
             return read.side
         names = [one for one in given.clusters if one not in same]
-        clusters = {one: self._read_cluster(given, read, one) for one in self._progress.each(names)}
+        clusters = {one: self.judge_cluster(read, one) for one in self._progress.each(names)}
         return replace(read.side, clusters=clusters)
 
-    def _read_cluster(self, given: LoadedForPlan, read: ReadSide, name: str) -> ClusterSide:
+    def judge_cluster(self, read: ReadSide, name: str) -> ClusterSide:
+        """One cluster of a project, whether or not another side has it alike.
+
+        Raises: SpecError with every object that an API server refuses; SnapshotError.
+        """
+        given = read.given
+        if given is None:
+            raise AssertionError(f"{name}: plain manifests have no clusters")
         try:
-            case = given.build_case(name, self._workshop)
+            case = given.build_case(name, self.workshop)
             check_nodes(case)
             objects = self._list_objects(given.project, name)
         except SpecError as error:
@@ -168,7 +180,7 @@ class SideReader:
         for closure in loaded.closures:
             if isinstance(closure, UnitClosure | PlatformClosure) and closure.on.cluster == name:
                 unit = unit_name(closure).rpartition("/")[2]
-                found[unit] = self._workshop.list_objects(closure, loaded.customs)
+                found[unit] = self.workshop.list_objects(closure, loaded.customs)
             elif isinstance(closure, ArgocdClosure) and closure.on.cluster == name:
                 found["argocd"] = build_argocd(closure)
         return found

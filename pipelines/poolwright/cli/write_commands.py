@@ -78,7 +78,8 @@ def check(
         (
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
-            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy"),
+            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts"),
+            *("Packet", "PacketLedger", "PacketPrices", "PacketThresholds"),
         )
     ),
 )

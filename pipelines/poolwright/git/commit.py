@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from dataclasses import dataclass
 from typing import Final
 
 MAX_COMMIT_BYTES: Final = 4 << 20
 _MOST_SUBJECT: Final = 500  # characters
+_WHEN: Final = re.compile(rb"committer .*> (-?[0-9]{1,15})(?: [+-][0-9]{4})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit: its whole id, and the first line of its message, which may be of any characters."""
+    """A commit: its whole id, the first line of its message, which may be of any characters, and its day."""
 
     id: str
     subject: str
+    day: dt.date | None = None  # in UTC, as its committer's clock said; None: that can't be read
 
 
 def parse_commit(commit_id: str, data: bytes) -> Commit:
@@ -29,7 +33,21 @@ def parse_commit(commit_id: str, data: bytes) -> Commit:
         text = subject.decode(encoding, "replace")
     except (LookupError, UnicodeError):  # no encoding of text that Python knows
         text = subject.decode("utf-8", "replace")
-    return Commit(id=commit_id, subject=text[:_MOST_SUBJECT])
+    return Commit(id=commit_id, subject=text[:_MOST_SUBJECT], day=_find_day(headers))
+
+
+def _find_day(headers: bytes) -> dt.date | None:
+    for line in headers.split(b"\n"):
+        found = _WHEN.fullmatch(line)
+        if found:
+            try:
+                return (_EPOCH + dt.timedelta(seconds=int(found[1]))).date()
+            except OverflowError:
+                return None
+    return None
+
+
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def has_parents(data: bytes) -> bool:

@@ -9,15 +9,17 @@ from typing import Final
 
 from poolwright.git.check_out import check_out
 from poolwright.git.commit import Commit
+from poolwright.git.dirty import list_dirty
 from poolwright.git.find import find_repository
 from poolwright.git.history import find_merge_base, list_commits
 from poolwright.git.ignored import list_ignored
 from poolwright.git.lay_out import LaidOut, lay_out
+from poolwright.git.objects import read_each
 from poolwright.git.process import Limits, Store, run_git
 from poolwright.git.program import find_git
 from poolwright.git.refusals import refuse_program, refuse_repository, shorten_words
 from poolwright.git.resolve import resolve_revision
-from poolwright.git.tree import Tree, read_tree
+from poolwright.git.tree import Entry, Tree, list_tree, read_tree
 
 MAX_COMMITS: Final = 200
 _LIMITS: Final = Limits()
@@ -66,6 +68,18 @@ class Repository:
     def check_out(self, commit: Commit, folder: str) -> None:
         """Write the folder that this was opened for as a commit has it into an empty one, as `check_out` says."""
         check_out(self.store, commit, self.prefix, folder)
+
+    def list_entries(self, commit: Commit, prefix: str | None = None) -> dict[str, Entry]:
+        """Everything below a folder of a commit by its path, nothing left out; None: as of `read_tree`."""
+        return list_tree(self.store, commit, self.prefix if prefix is None else prefix)
+
+    def read_blobs(self, blobs: Mapping[str, str], *, max_bytes: int) -> dict[str, bytes]:
+        """What files contain, by path. blobs: their ids by path."""
+        return dict(zip(blobs, read_each(self.store, blobs.values(), "blob", max_bytes=max_bytes), strict=True))
+
+    def list_dirty(self, commit: Commit, folder: str) -> tuple[str, ...]:
+        """Where the folder on disk that this was opened for isn't what a commit has, as `list_dirty` says."""
+        return list_dirty(self.list_entries(commit), folder, self.list_ignored(folder))
 
     def list_ignored(self, folder: str) -> tuple[str, ...]:
         """What of the folder on disk that this was opened for Git ignores, as `list_ignored` says."""

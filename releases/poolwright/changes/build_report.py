@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins
+from poolwright.changes.choices import check_lanes, list_gates, list_lanes, list_ledger, list_pins, list_waivers
 from poolwright.changes.destinations import check_destinations
 from poolwright.changes.envelopes import check_envelope_edits, list_envelope_edits
 from poolwright.changes.finding_rows import build_rows
@@ -35,6 +35,7 @@ from poolwright.changes.report import (
 )
 from poolwright.changes.rollouts import check_rollouts, list_rollouts
 from poolwright.changes.side import ClusterPair, ClusterSide, Side
+from poolwright.changes.spec_risks import list_new_risks, waive
 from poolwright.changes.steps.compare import check_steps, list_steps
 from poolwright.changes.taints import check_taints, list_taints
 from poolwright.changes.verdicts import (
@@ -97,7 +98,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
     findings = [one for one in after.findings if one not in before.findings]
     said = {(one.code, one.what) for one in findings}  # of manifests, with the place of each
     findings += [one for cluster in clusters for one in cluster.findings if (one.code, one.what) not in said]
-    findings += check_destinations(before, after)
+    findings += [*list_new_risks(before, after), *check_destinations(before, after)]
     findings += [*check_envelope_edits(edits, after), *check_lanes(lanes, after), *check_steps(steps, after)]
     return Report(
         api_version=API_VERSION,
@@ -110,7 +111,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
         clusters=tuple(names),
         untouched=untouched,
         inventories=tuple(_list_inventories(names, before, after)),
-        findings=build_rows(findings),
+        findings=build_rows(waive(findings, before, after, as_of)),
         workloads=workloads,
         shortfalls=tuple(one for cluster in clusters for one in cluster.shortfalls),
         classes=tuple(one for cluster in clusters for one in cluster.classes),
@@ -125,6 +126,7 @@ def build_report(before: Side, after: Side, *, untouched: tuple[str, ...] = (), 
         gates=tuple(list_gates(before, after)),
         ledger=tuple(list_ledger(before, after)),
         lanes=tuple(lanes),
+        waivers=tuple(list_waivers(before, after)),
         steps=tuple(steps),
         objects=tuple(one for cluster in clusters for one in cluster.objects),
         commits=(),

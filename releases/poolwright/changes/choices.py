@@ -15,6 +15,7 @@ from poolwright.specs.ledger import FeatureLedger
 from poolwright.specs.model import plain_spec
 from poolwright.specs.parse import Spec
 from poolwright.specs.place import Place
+from poolwright.specs.waiver_rules import list_waivers as list_written
 
 
 def list_pins(before: Side, after: Side) -> Iterator[ValueChange]:
@@ -71,6 +72,11 @@ def list_lanes(before: Side, after: Side) -> Iterator[ValueChange]:
     yield from _compare("", dict(_list_lanes(before)), dict(_list_lanes(after)), only_both=True)
 
 
+def list_waivers(before: Side, after: Side) -> Iterator[ValueChange]:
+    """Exceptions by the spec that they are written in, with the day on which each ends, its owner and its reason."""
+    yield from _compare("", dict(_list_waivers(before)), dict(_list_waivers(after)))
+
+
 def check_lanes(changes: Iterable[ValueChange], after: Side) -> Iterator[Finding]:
     """A warning for each pool whose lane is another one, and for each placement whose consent is."""
     for one in changes:
@@ -121,6 +127,13 @@ def _list_features(ledger: Spec[FeatureLedger]) -> Iterator[tuple[str, str]]:
         for key, value in said.items():
             if key not in ("component", "feature"):
                 yield f"{feature.component}.{feature.feature}.{key}", _say_value(value)
+
+
+def _list_waivers(side: Side) -> Iterator[tuple[str, str]]:
+    for one in list_written(side.specs):
+        said = one.waiver
+        at = f"[{said.path}]" if said.path else ""
+        yield f"{one.kind}.{one.name}.{said.rule}{at}", f"until {said.expires} by {said.owner}: {said.reason}"
 
 
 def _say_value(value: Any) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import msgspec
+
 from poolwright.changes.report import FindingRow
 from poolwright.specs.finding import Finding, Severity, sort_findings
 from poolwright.specs.place import Place
 from poolwright.specs.report import build_finding_rows
+from poolwright.specs.waiving import UsedWaiver
 
 _ORDER: Final[Mapping[Severity, int]] = {"error": 0, "warning": 1, "note": 2}
 
 
 def build_rows(findings: Iterable[Finding]) -> tuple[FindingRow, ...]:
     """Findings as rows, each once, the worst first."""
-    return sort_rows([FindingRow(**row) for row in build_finding_rows(sort_findings(findings))])  # type: ignore[arg-type]
+    rows = build_finding_rows(sort_findings(findings))
+    return sort_rows([msgspec.convert(row, FindingRow) for row in rows])
 
 
 def sort_rows(rows: Iterable[FindingRow]) -> tuple[FindingRow, ...]:
@@ -34,6 +38,7 @@ def parse_rows(rows: Iterable[FindingRow]) -> tuple[Finding, ...]:
             why=row.why,
             rule=row.rule,
             fix=row.fix,
+            waived=UsedWaiver(rule=row.code, **msgspec.structs.asdict(row.waived)) if row.waived else None,
         )
         for row in rows
     )

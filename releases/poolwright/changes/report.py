@@ -225,6 +225,18 @@ class CommitAnswer(Part, frozen=True, kw_only=True):
     problems: Annotated[tuple[str, ...], Meta(description="What is wrong there, in sentences.")]
 
 
+class WaiverRow(Part, frozen=True, kw_only=True):
+    """What makes a finding a warning until a day."""
+
+    kind: Annotated[str, Meta(description="Kind of the spec that the waiver is written in.")]
+    name: Annotated[str, Meta(description="Name of that spec; of a placement, cluster/name.")]
+    file: Annotated[str, Meta(description="Its file.")]
+    path: Annotated[str | None, Meta(description="The path that the waiver has; null: none.")]
+    reason: Annotated[str, Meta(description="Why it is so.")]
+    owner: Annotated[str, Meta(description="The team that answers for it.")]
+    expires: Annotated[str, Meta(description="The last day on which it counts, YYYY-MM-DD.")]
+
+
 class FindingRow(Part, frozen=True, kw_only=True):
     """One thing to mend or to know; as in a FindingList."""
 
@@ -238,6 +250,7 @@ class FindingRow(Part, frozen=True, kw_only=True):
     why: Annotated[str, Meta(description="Why it matters.")]
     rule: Annotated[str, Meta(description="Whose rule it is; may be empty.")]
     fix: Annotated[str, Meta(description="What to do.")]
+    waived: Annotated[WaiverRow | None, Meta(description="The waiver that covers it; null: none does.")]
 
 
 class Report(Part, frozen=True, kw_only=True):
@@ -268,6 +281,7 @@ class Report(Part, frozen=True, kw_only=True):
     gates: Annotated[tuple[ValueChange, ...], Meta(description="Feature gates that differ.")]
     ledger: Annotated[tuple[ValueChange, ...], Meta(description="What is decided of alpha and beta features.")]
     lanes: Annotated[tuple[ValueChange, ...], Meta(description="Pools, and consents, whose lane differs.")]
+    waivers: Annotated[tuple[ValueChange, ...], Meta(description="Exceptions that are new, gone, or say otherwise.")]
     steps: Annotated[tuple[SpecStep, ...], Meta(description="Versions of the specs that changed.")]
     objects: Annotated[tuple[ObjectChange, ...], Meta(description="Finished objects that differ.")]
     commits: Annotated[tuple[CommitAnswer, ...], Meta(description="With --each-commit: every commit between.")]
@@ -287,7 +301,8 @@ class Report(Part, frozen=True, kw_only=True):
                 self.taints,
                 self.restarts,
             ),
-            *(self.envelopes, self.prices, self.pins, self.gates, self.ledger, self.lanes, self.steps, self.objects),
+            *(self.envelopes, self.prices, self.pins, self.gates, self.ledger, self.lanes),
+            *(self.waivers, self.steps, self.objects),
         )
         unsafe = any(not one.is_safe for one in self.commits)
         return not any(parts) and not unsafe and all(one.change == "same" for one in self.workloads)

@@ -63,6 +63,7 @@ def render_report_text(report: Report) -> Iterator[str]:
     )
     for title, changes in (
         *(("pins", report.pins), ("gates", report.gates), ("ledger", report.ledger), ("lanes", report.lanes)),
+        ("waivers", report.waivers),
     ):
         yield from _section(title, map(_say_value, changes))
     yield from _section(

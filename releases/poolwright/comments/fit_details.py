@@ -68,6 +68,10 @@ def _finding(one: FindingRow) -> Spans:
     if one.rule:
         spans.extend((Words(" (rule: "), Prose(one.rule), Words(")")))
     spans.extend((Break(), Words("Fix: "), Prose(one.fix), Break()))
+    if one.waived:
+        said = one.waived
+        spans.extend((Words(f"Waived until {said.expires} by "), Name(said.owner), Words(": "), Prose(said.reason)))
+        spans.append(Break())
     if one.field:
         spans.extend((Words("Field "), Name(one.field), Words(", code ")))
     else:

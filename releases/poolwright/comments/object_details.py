@@ -31,6 +31,7 @@ def detail_written(report: Report) -> Iterator[Details]:
     yield from _values("Feature gates", report.gates)
     yield from _values("Ledger: what is decided of alpha and beta features", report.ledger)
     yield from _values("Lanes: where experiments may run", report.lanes)
+    yield from _values("Waivers: exceptions, with who answers for them until when", report.waivers)
     units: dict[tuple[str, str], list[ObjectChange]] = {}
     for one in report.objects:
         units.setdefault((one.cluster, one.unit), []).append(one)

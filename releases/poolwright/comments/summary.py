@@ -70,6 +70,7 @@ def _list_items(report: Report) -> Iterator[Spans]:
     yield from _values("feature gate", "switch of Kubernetes or a driver", report.gates)
     yield from _values("ledger entry", "decision about an alpha or beta feature", report.ledger)
     yield from _values("lane", "whether a pool takes experiments", report.lanes)
+    yield from _values("waiver", "exception that somebody answers for until a day", report.waivers)
 
 
 def _verdicts(report: Report, directions: tuple[Direction, ...]) -> Iterator[Spans]:

@@ -25,6 +25,7 @@ from poolwright.specs.pool import Lane, Pool, PoolNamespace, Tier, Toleration
 from poolwright.specs.project import GatewayReference, Tiers
 from poolwright.specs.resolve import ResolvedCluster, ResolvedPlacement
 from poolwright.specs.stack import ServingImage
+from poolwright.specs.waiver import strip_waivers
 
 if TYPE_CHECKING:  # `generate` never has one, and each type takes time to define
     from poolwright.catalog.argocd_closure import ArgocdClosure
@@ -180,7 +181,7 @@ def build_unit_closure(
         render_format=RENDER_FORMAT,
         on=build_cluster_closure(resolved.on, api),
         unit=resolved.placement.value.metadata.name,
-        placement=resolved.placement.value.spec,
+        placement=strip_waivers(resolved.placement.value.spec),
         pool=PoolClosure(
             name=pool.metadata.name,
             lane=pool.spec.lane,

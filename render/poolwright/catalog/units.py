@@ -49,10 +49,11 @@ def build_closures(specs: Specs, files: Mapping[str, bytes], facts: Facts) -> tu
     """The closure of every base, platform unit, placement and `argocd` folder, in that order, each by name.
 
     files:  bytes by path; those that envelopes name are looked up here.
-    Raises: SpecError with everything that is wrong anywhere in the project.
+    Raises: SpecError with everything that is wrong anywhere in the project, if any of it is more than a risk.
     """
     from poolwright.catalog.argocd_closure import check_applications  # these two: not what `generate` waits for
     from poolwright.catalog.stack_rules import check_stacks
+    from poolwright.specs.risks import RISKS
 
     problems = check_specs(specs) + check_stacks(specs, facts)
     apis: dict[str, ClusterApi] = {}
@@ -75,7 +76,7 @@ def build_closures(specs: Specs, files: Mapping[str, bytes], facts: Facts) -> tu
         for placement in resolved:
             problems += check_modes(placement, facts)
     problems += check_applications(specs, resolved)
-    if any(problem.severity == "error" for problem in problems):
+    if any(problem.severity == "error" and problem.code not in RISKS for problem in problems):
         raise SpecError(problems)
     envelopes = sorted(specs.envelopes, key=lambda spec: (spec.value.metadata.name, spec.value.metadata.version))
     records = {spec.value.identity: build_envelope_closure(spec.value, files, facts) for spec in envelopes}

@@ -7,14 +7,15 @@ devices alone, whatever else nodes have.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from poolwright.allocation.claim import Allocation, Claim
 from poolwright.allocation.placing import Placement, Placer
 from poolwright.allocation.reasons.explain import explain
-from poolwright.allocation.subject import Subject, claim_key
+from poolwright.allocation.subject import ClaimKey, Subject, claim_key
+from poolwright.plan.candidates import CandidateCounter, Candidates
 from poolwright.plan.demand import Demand, Replica, Workload, build_replica, find_pinned
 from poolwright.plan.interchangeable import Interchangeable
 from poolwright.specs.digest import digest_value
@@ -52,16 +53,19 @@ class Slot:
     node: str = ""  # empty: the pod has no devices
     devices: tuple[SlotDevice, ...] = ()  # as they are given
     reasons: tuple[str, ...] = ()  # why the pod has no devices
+    candidates: tuple[Candidates, ...] = ()  # by request that has devices, if they were counted
 
 
-def build_slots(demand: Demand, cluster: str) -> tuple[Slot, ...]:
+def build_slots(demand: Demand, cluster: str, *, counts: bool = False) -> tuple[Slot, ...]:
     """The slots of every workload that the specs are of, replica by replica at the peak.
 
     Others' demand takes devices and has no slots. A replica of several pods has all its devices, or none; each pod of
     a DaemonSet is by itself.
-    Cost: one plan that places each pod once, and what `Acceptance` costs.
+
+    counts: count too what each request could choose from when its pod's turn came.
+    Cost: one plan that places each pod once, and what `Acceptance` costs; to count, one look at each node for each pod.
     """
-    packing = _Packing(demand)
+    packing = _Packing(demand, counts=counts)
     return tuple(
         slot
         for at, workload in enumerate(demand.workloads)
@@ -87,14 +91,16 @@ class _Outcome:
 
     placement: Placement | None = None
     reasons: tuple[str, ...] = ()
+    candidates: Mapping[ClaimKey, tuple[Candidates, ...]] = field(default_factory=dict)  # of its new claims
 
 
 class _Packing:
     """What everybody got so far."""
 
-    def __init__(self, demand: Demand) -> None:
+    def __init__(self, demand: Demand, *, counts: bool) -> None:
         self._demand = demand
         self._placer = Placer(demand.build_allocator(), demand.nodes, demand.held)
+        self._counter = CandidateCounter(self._placer) if counts else None
         self._alike = Interchangeable(demand)
         self._refused: dict[int, tuple[int, tuple[str, ...]]] = {}  # by workload what was held, and the reasons then
 
@@ -108,6 +114,7 @@ class _Packing:
         for at, (pod, outcome) in enumerate(zip(replica.pods, outcomes, strict=True)):
             place = (find_pinned(pod) if workload.is_per_node else None) or at
             for claim, own in zip(pod.claims, workload.pods[at].claim_names, strict=True):
+                devices = tuple(self._list_devices(workload, pod, claim, outcome.placement))
                 yield Slot(
                     id=name_slot(cluster, workload.owner, replica.number, own, place),
                     namespace=namespace,
@@ -117,8 +124,9 @@ class _Packing:
                     pod_claim=own,
                     shared=claim_key(claim) in workload.shared,
                     node=(outcome.placement.node if outcome.placement else None) or "",
-                    devices=tuple(self._list_devices(workload, pod, claim, outcome.placement)),
+                    devices=devices,
                     reasons=outcome.reasons,
+                    candidates=outcome.candidates.get(claim_key(claim), ()),
                 )
 
     def _place(self, workload: Workload, replica: Replica) -> list[_Outcome]:
@@ -145,8 +153,9 @@ class _Packing:
         placement = self._placer.try_place(pod)
         if not placement.is_placed:
             return _Outcome(reasons=tuple(one.line for one in explain(self._placer, placement)[:MAX_LINES]))
+        counted = {} if self._counter is None else self._counter.count(placement)
         self._placer.keep(placement)
-        return _Outcome(placement)
+        return _Outcome(placement, candidates=counted)
 
     def _take_back(self, placements: Sequence[Placement]) -> None:
         for placement in reversed(placements):

@@ -497,6 +497,14 @@ CODES: Final[dict[str, str]] = {
         "An object belongs to another release, Application, unit or owner after a change. Both owners may write it, "
         "and the removal of the first one may delete it."
     ),
+    "packet-rebuilt": (
+        "A file of a packet isn't what its commit gives. Another tool, another Kustomize, inputs that aren't the "
+        "commit's, or somebody who changed it: which it is stands beside it."
+    ),
+    "packet-unreleasable": (
+        "A packet is what its commit gives, and something in that commit stops a release that no waiver covers. "
+        "The packet was made by a tool that doesn't judge as this one does."
+    ),
     "parallel-alternatives": (
         "An engine's parallel sizes are fixed while the alternatives of its claim give different numbers of devices."
     ),
@@ -625,6 +633,27 @@ CODES: Final[dict[str, str]] = {
     "rehearsal-stale": (
         "A combination that is in use has records of a step, and each differs from it in the fields that are said. A "
         "record proves what it was carried out on, so the step is owed again."
+    ),
+    "release-base": (
+        "A release was made from a commit that isn't in the repository, so that what the next one changes can't "
+        "be said."
+    ),
+    "release-dirty": (
+        "The working tree isn't what the commit has, byte by byte. A release is made from the commit, so that "
+        "anybody can make it again."
+    ),
+    "release-short": (
+        "Replicas of a cluster can't have devices at the same time, whoever of them is left out, and no single "
+        "workload is certain to be. A release promises each of them a device."
+    ),
+    "release-taken": ("A release of this name is there. A name stands for one packet, for good."),
+    "release-unpinned": (
+        "A project without poolwright.lock is released. Which versions, and which render format, it would be of "
+        "isn't fixed."
+    ),
+    "release-unsatisfied": (
+        "A workload of a release has replicas that get no device in any order, or its pods can't be scheduled at "
+        "all. A release promises each of them a device."
     ),
     "removed-in-use": (
         "A change removes an object that others still name: a class, claim, template, namespace, priority class, "
@@ -816,6 +845,22 @@ CODES: Final[dict[str, str]] = {
         "A stack writes a range of versions in which none is known, so `poolwright pin` can't choose one; versions are "
         "never made up."
     ),
+    "waiver-expired": (
+        "A waiver's last day has passed. Its findings are what they were again, and it is one itself until it is "
+        "removed or somebody answers for another day."
+    ),
+    "waiver-forbidden": (
+        "A waiver of a rule that has no exceptions. Only risks have: what people owe, and what may turn out short. "
+        "What can't be read, found, rendered or started isn't made good by a reason."
+    ),
+    "waiver-too-long": (
+        "A waiver counts for longer than the project's policy.waiverMaxAge allows, from the day that is judged on."
+    ),
+    "waiver-unknown": ("A waiver of a rule that doesn't exist. The fix names rules like it."),
+    "waiver-unused": (
+        "A waiver that waives nothing: what it was for is mended, or stands elsewhere, or at another path. It would "
+        "hide the next one without anybody having agreed to that."
+    ),
     "workload-gone": (
         "A workload, or a cluster with all of its workloads, isn't there any more after a change. Where pruning is on, "
         "its pods end with the next sync."
@@ -836,3 +881,20 @@ CODES: Final[dict[str, str]] = {
     "yaml-tag": ("A YAML tag that builds something else than plain data."),
     "zone-unknown": ("A placement must run in a zone that no captured or planned node is in."),
 }
+
+# The rules that a waiver may make a warning until a day: risks, which block a promotion and never a sync. None says
+# that something can't be read, found or rendered, or won't start.
+WAIVABLE: Final[frozenset[str]] = frozenset(
+    (
+        *("headroom-short", "peak-short", "pool-crowded", "quota-short", "recovery-short", "surge-short"),
+        *("verdict-short", "price-close", "price-unsupported", "image-not-pinned", "known-trap"),
+        *("ledger-disputed", "ledger-evidence", "ledger-incomplete", "ledger-test-cluster"),
+        *("release-short", "release-unsatisfied"),
+        *("matrix-unresolved", "rehearsal-claims", "rehearsal-missing", "rehearsal-refused", "rehearsal-stale"),
+    )
+)
+
+
+def explain_code(code: str) -> str:
+    """What a known code means, and whether it can be waived."""
+    return CODES[code] + (" A waiver can make it a warning until a day." if code in WAIVABLE else "")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from poolwright.specs.place import Place
+
+if TYPE_CHECKING:  # `generate` judges no waiver
+    from poolwright.specs.waiving import UsedWaiver
 
 Severity = Literal["error", "warning", "note"]
 
@@ -29,12 +32,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     why: str  # why it matters
     rule: str = ""  # whose rule it is: a specification, an API, this tool's design
     fix: str  # what to do
+    waived: UsedWaiver | None = None  # what makes it a warning, if anything does
 
     @property
     def sort_key(self) -> tuple[object, ...]:
         """By place, then code and texts: the order of every list of findings, total over unequal ones."""
         # All fields: of two that tie, the hash seed of the process would choose which comes first.
-        return (self.place, self.code, self.what, self.severity, self.why, self.rule, self.fix)
+        return (self.place, self.code, self.what, self.severity, self.why, self.rule, self.fix, str(self.waived or ""))
 
 
 class SpecError(Exception):
@@ -70,10 +74,11 @@ def render_text(findings: Iterable[Finding]) -> str:
 
 
 def render_details(finding: Finding) -> tuple[str, ...]:
-    """What stands below a finding's headline, controls escaped: at (where a field can be named), why and fix."""
+    """What stands below a finding's headline, controls escaped: at (where a field can be named), why, fix, waiver."""
     at = (f"at   {finding.place.field}",) if finding.place.field else ()
     rule = f" ({finding.rule})" if finding.rule else ""
-    return tuple(map(escape_controls, (*at, f"why  {finding.why}{rule}", f"fix  {finding.fix}")))
+    but = (f"but  {finding.waived}",) if finding.waived else ()
+    return tuple(map(escape_controls, (*at, f"why  {finding.why}{rule}", f"fix  {finding.fix}", *but)))
 
 
 def escape_controls(text: str) -> str:

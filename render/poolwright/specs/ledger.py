@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from poolwright.specs.model import Model, SpecModel
 from poolwright.specs.scalar import GateName, LabelValue, OneLine, RelativePath, UnitName
+from poolwright.specs.waiver import Waivers
 
 EvidenceKind = Literal["rehearsal", "recovery", "rollback", "drill"]
 FactField = Literal["stage", "default", "conflictsWith", "needs"]
@@ -79,6 +80,7 @@ class FeatureLedgerSpec(Model, frozen=True, kw_only=True):
     features: Annotated[
         tuple[LedgerFeature, ...], Meta(min_length=1, description="The features, keyed by component and feature.")
     ]
+    waivers: Waivers = ()
 
 
 class FeatureLedger(SpecModel, frozen=True, kw_only=True):

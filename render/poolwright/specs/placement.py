@@ -10,6 +10,7 @@ from poolwright.specs.envelope import Isolation
 from poolwright.specs.model import Metadata, Model, SpecModel
 from poolwright.specs.pool import Lane
 from poolwright.specs.scalar import Hostname, LabelValue, Semver, UnitName
+from poolwright.specs.waiver import Waivers
 
 
 class PlacementMetadata(Metadata, frozen=True, kw_only=True):
@@ -74,6 +75,7 @@ class PlacementSpec(Model, frozen=True, kw_only=True):
         Isolation | None, Meta(description="Consent to weaker isolation than the envelope's. Default: the envelope's.")
     ] = None
     router: Annotated[PlacementRouter | None, Meta(description="How requests reach the replicas.")] = None
+    waivers: Waivers = ()
 
 
 class Placement(SpecModel, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from poolwright.specs.scalar import (
     TaintKey,
     UnitName,
 )
+from poolwright.specs.waiver import Waivers
 
 Lane = Literal["baseline", "experiment"]
 Tier = Literal["interactive", "batch"]
@@ -222,6 +223,7 @@ class PoolSpec(Model, frozen=True, kw_only=True):
     headroom: Annotated[
         Headroom | None, Meta(description="What the pool keeps free. Default: it promises nothing of losses.")
     ] = None
+    waivers: Waivers = ()
 
 
 class Pool(SpecModel, frozen=True, kw_only=True):

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from poolwright.specs.model import Metadata, Model, SpecModel
+from poolwright.specs.model import DurationText, Metadata, Model, SpecModel
 from poolwright.specs.scalar import DnsLabel, GitUrl, OneLine, RelativePath, ServerUrl, UnitName
+from poolwright.specs.waiver import Waivers
 
 
 class ProjectMetadata(Metadata, frozen=True, kw_only=True):
@@ -93,6 +94,10 @@ class Policy(Model, frozen=True, kw_only=True):
         Literal["digest", "version"],
         Meta(description="What serving images must be pinned by; a digest may stand in the stack or in the lock."),
     ] = "version"
+    waiver_max_age: Annotated[
+        DurationText | None,
+        Meta(description="How long from the day of a check a waiver may still count; default: as long as it says."),
+    ] = None
 
 
 class ProjectSpec(Model, frozen=True, kw_only=True):
@@ -109,6 +114,7 @@ class ProjectSpec(Model, frozen=True, kw_only=True):
     clusters: Annotated[
         tuple[Cluster, ...], Meta(min_length=1, description="The clusters, keyed by name; order means nothing.")
     ]
+    waivers: Waivers = ()
 
 
 class Project(SpecModel, frozen=True, kw_only=True):

@@ -10,13 +10,16 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import quote
 
 from poolwright.specs.finding import Finding, Severity, escape_controls, render_details, render_text, sort_findings
 from poolwright.specs.markup import MARKUP, escape_markup
 from poolwright.specs.place import Place
-from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_count, build_object, build_text
+from poolwright.specs.schema_parts import DIALECT, SchemaPart, build_count, build_maybe, build_object, build_text
+
+if TYPE_CHECKING:  # most reports are of commands that judge no waiver
+    from poolwright.specs.waiving import UsedWaiver
 
 ReportFormat = Literal["text", "json", "markdown", "github", "sarif"]
 
@@ -93,6 +96,7 @@ def finding_rows_schema() -> SchemaPart:
         "why": build_text("Why it matters."),
         "rule": build_text("Whose rule it is: a specification, an API or Poolwright's design; may be empty."),
         "fix": build_text("What to do."),
+        "waived": _waived_schema(),
     }
     return {
         "description": "Each finding once, by file, line, column and field, then code and texts.",
@@ -100,6 +104,22 @@ def finding_rows_schema() -> SchemaPart:
         "uniqueItems": True,
         "items": build_object("One thing to mend or to know.", finding),
     }
+
+
+def _waived_schema() -> SchemaPart:
+    waived = build_object(
+        "What makes it a warning until a day.",
+        {
+            "kind": build_text("Kind of the spec that the waiver is written in."),
+            "name": build_text("Name of that spec; of a placement, cluster/name."),
+            "file": build_text("Its file."),
+            "path": build_maybe("string", "The path that the waiver has; null: none."),
+            "reason": build_text("Why it is so."),
+            "owner": build_text("The team that answers for it."),
+            "expires": build_text("The last day on which it counts, YYYY-MM-DD."),
+        },
+    )
+    return {"description": "The waiver that covers it; null: none does.", "anyOf": [{"type": "null"}, waived]}
 
 
 def build_finding_rows(findings: Iterable[Finding]) -> list[dict[str, object]]:
@@ -116,10 +136,23 @@ def build_finding_rows(findings: Iterable[Finding]) -> list[dict[str, object]]:
             "why": f.why,
             "rule": f.rule,
             "fix": f.fix,
+            "waived": f.waived and _build_waived(f.waived),
         }
         for f in findings
     ]
     return [{key: _unicode(v) if isinstance(v, str) else v for key, v in row.items()} for row in rows]
+
+
+def _build_waived(waived: UsedWaiver) -> dict[str, object]:
+    return {
+        "kind": waived.kind,
+        "name": waived.name,
+        "file": _unicode(waived.file),
+        "path": waived.path,
+        "reason": waived.reason,
+        "owner": waived.owner,
+        "expires": waived.expires,
+    }
 
 
 def _finding_list(findings: Sequence[Finding]) -> dict[str, object]:
@@ -205,11 +238,21 @@ def _sarif_log(findings: Sequence[Finding], tool_version: str) -> dict[str, obje
                 "message": {"text": f"{_message(finding.what)}. Why: {_why(finding)}. Fix: {_message(finding.fix)}."},
                 "locations": [_sarif_location(finding.place)],
                 "partialFingerprints": {"poolwrightFinding/v1": fingerprint},
+                **_sarif_suppressions(finding),
             }
             for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
         ],
     }
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_suppressions(finding: Finding) -> dict[str, object]:
+    """Of a waived finding; of all others it would say that whether they are suppressed isn't known (3.27.23)."""
+    if finding.waived is None:
+        return {}
+    return {
+        "suppressions": [{"kind": "external", "status": "accepted", "justification": _message(str(finding.waived))}]
+    }
 
 
 def _sarif_rule(first: Finding) -> dict[str, object]:

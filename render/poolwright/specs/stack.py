@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from poolwright.specs.model import Metadata, Model, SpecModel, VersionRangeText
 from poolwright.specs.scalar import DnsLabel, DriverName, GateName, ImageReference, OneLine, UnitName
+from poolwright.specs.waiver import Waivers
 
 EngineType = Literal["vllm", "sglang", "custom"]
 OperatorMode = Literal["gpuCluster", "clusterPolicy"]
@@ -128,6 +129,7 @@ class StackSpec(Model, frozen=True, kw_only=True):
             min_length=1, description="Serving images, keyed by name, so that a bump is one line for the whole cluster."
         ),
     ]
+    waivers: Waivers = ()
 
 
 class Stack(SpecModel, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from poolwright.changes.steps.narrowed import list_narrowed
 from poolwright.changes.steps.outside import strip_labels
 from poolwright.objects.unit import build_objects
 from poolwright.specs.pool import Pool
+from poolwright.specs.waiver import strip_waivers
 
 
 def judge_pool(
@@ -85,7 +86,7 @@ def _list_worse(name: str, before: Side, after: Side, worse: Mapping[tuple[str, 
             continue
         placed, earlier = new.get(title.partition("/")[2]), old.get(title.partition("/")[2])
         if placed is not None and placed.value.spec.pool_name != name:
-            is_moved = earlier is None or earlier.value.spec != placed.value.spec
+            is_moved = earlier is None or strip_waivers(earlier.value.spec) != strip_waivers(placed.value.spec)
             if is_moved or _decides(placed.value.spec.pool_name, before, after):
                 continue
         yield f"{title} was {one.before.verdict} {one.before.counts} and is {one.after.verdict} {one.after.counts}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from poolwright.allocation.capacity import CapacityError, find_consumed, has_room
@@ -58,6 +58,15 @@ class DeviceReasons:
             for pool, candidate in self._knowledge.pools(node).candidates
             if candidate not in pool.unreachable and self._find(request, device_class, pool, candidate) is None
         )
+
+    def sort(
+        self, request: Request, device_class: DeviceClass, node: Node
+    ) -> Iterator[tuple[Candidate, PartKind | None]]:
+        """Each device that a node can take, with what stands against it first; None: nothing does."""
+        for pool, candidate in self._knowledge.pools(node).candidates:
+            if candidate not in pool.unreachable:
+                obstacle = self._find(request, device_class, pool, candidate)
+                yield candidate, None if obstacle is None else obstacle.kind
 
     def explain(
         self, claim: Claim, name: str, request: Request, device_class: DeviceClass, nodes: Sequence[Node]

@@ -46,7 +46,13 @@ def judge_losses(
     Cost: one judgement for all of it, and for each sort of loss one of the workloads that it touches.
     """
     context = build_context(demand, shows=False)
-    whole = before or judge_context(context)
+    return judge_losses_of(context, thing, before or judge_context(context), on_step=on_step)
+
+
+def judge_losses_of(
+    context: Context, thing: Thing, whole: Judgement, *, on_step: OnStep | None = None
+) -> tuple[Loss, ...]:
+    """As judge_losses, for shapes that are known; whole: the judgement of the context's demand."""
     judge_loss = LossJudge(context, whole)
     found = []
     groups = group_alike(context, thing, goes_by_nodes=goes_by_nodes(whole))

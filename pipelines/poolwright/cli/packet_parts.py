@@ -1,0 +1,138 @@
+"""The files of a packet, but for those that are about the packet itself."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from poolwright.catalog.argocd_closure import ArgocdClosure
+from poolwright.catalog.closure import PlatformClosure, UnitClosure
+from poolwright.catalog.ledger import build_ledger
+from poolwright.catalog.ledger_rules import list_evidence
+from poolwright.changes.report import Report, render_report
+from poolwright.changes.side import ClusterSide
+from poolwright.cli.built_objects import Workshop
+from poolwright.cli.load import LoadedProject
+from poolwright.cli.matrix import load_matrix, read_records
+from poolwright.cli.plan_case import LoadedForPlan
+from poolwright.files.project import MAX_EVIDENCE_BYTES, read_named_files, read_rehearsals
+from poolwright.kustomize.find import KustomizeError, find_kustomize
+from poolwright.matrix.evidence import list_evidence_files
+from poolwright.matrix.judge_record import JudgedRecord
+from poolwright.matrix.matrix_json import render_matrix_json
+from poolwright.objects.argocd import build_argocd
+from poolwright.packet.document import render_document
+from poolwright.packet.ledger import build_ledger_document
+from poolwright.packet.manifests import list_manifests
+from poolwright.packet.parts import PacketPart
+from poolwright.packet.prices import build_prices, build_thresholds
+from poolwright.plan.answer import ClusterAnswer
+from poolwright.plan.report.plan_json import render_plan_json
+from poolwright.receipts.document import render_receipts
+from poolwright.receipts.pins import list_pins
+from poolwright.receipts.planned import build_planned
+from poolwright.receipts.units import list_units
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.parse import PROJECT_FILE
+from poolwright.specs.place import Place
+from poolwright.specs.resolve import resolve_cluster
+from poolwright.trees.tree import unit_name
+from poolwright.trees.yaml_text import render_objects
+
+_EVIDENCE = "evidence"
+
+
+def list_parts(
+    given: LoadedForPlan,
+    sides: Mapping[str, ClusterSide],
+    answers: Sequence[ClusterAnswer],
+    report: Report,
+    workshop: Workshop,
+    *,
+    as_of: dt.date,
+) -> list[PacketPart]:
+    """Every file whose content follows from the project and from what was judged of it.
+
+    sides:    by cluster; of every cluster.
+    workshop: that built the units.
+    Raises:   SpecError if a record or its evidence can't be read.
+    """
+    loaded = given.project
+    prices = {name: side.prices for name, side in sides.items()}
+    records = read_records(loaded.root, loaded.specs, loaded.facts, as_of=as_of)
+    matrix = load_matrix(loaded, given.inventories, loaded.lock, records, as_of=as_of)
+    ledger = build_ledger_document(build_ledger(loaded.specs, loaded.facts))
+    return [
+        *_list_manifests(loaded, workshop),
+        *(_build_receipts(loaded, side) for side in sides.values()),
+        *_list_evidence(loaded, records),
+        PacketPart(path="verdicts.json", role="verdicts", data=render_plan_json(answers).encode()),
+        PacketPart(path="prices.json", role="prices", data=render_document(build_prices(prices))),
+        PacketPart(path="thresholds.json", role="thresholds", data=render_document(build_thresholds(prices))),
+        PacketPart(path="ledger.json", role="ledger", data=render_document(ledger)),
+        PacketPart(path="matrix.json", role="matrix", data=render_matrix_json(matrix).encode()),
+        PacketPart(path="changes.json", role="changes", data=render_report(report)),
+    ]
+
+
+def name_kustomize(loaded: LoadedProject) -> str | None:
+    """The version of Kustomize that teams' own components are built with; None: there are none.
+
+    Raises: SpecError if there is one and no Kustomize.
+    """
+    if not loaded.customs:
+        return None
+    found = find_kustomize(None, os.environ)
+    if isinstance(found, KustomizeError):
+        raise SpecError([_say_no_kustomize(found)])
+    return found.version
+
+
+def _list_manifests(loaded: LoadedProject, workshop: Workshop) -> Iterator[PacketPart]:
+    for closure in loaded.closures:
+        if isinstance(closure, UnitClosure | PlatformClosure):
+            text = workshop.render_objects(closure, loaded.customs)
+        elif isinstance(closure, ArgocdClosure):
+            text = render_objects(build_argocd(closure))
+        else:
+            continue
+        yield from list_manifests(closure.on.cluster, unit_name(closure).rpartition("/")[2], text)
+
+
+def _build_receipts(loaded: LoadedProject, side: ClusterSide) -> PacketPart:
+    on = resolve_cluster(loaded.specs, side.name)[0]
+    if on is None:
+        raise AssertionError(f"{side.name}: load_project says so")
+    receipts = build_planned(
+        side.demand,
+        side.judgement,
+        cluster=side.name,
+        units=list_units(loaded.specs, side.name),
+        prices=side.prices,
+        pins=list_pins(loaded.lock, on.stack.value.identity),
+    )
+    path = f"receipts/{side.name}.json"
+    return PacketPart(path=path, role="receipts", data=render_receipts(receipts), cluster=side.name)
+
+
+def _list_evidence(loaded: LoadedProject, records: Sequence[JudgedRecord]) -> Iterator[PacketPart]:
+    """Records, the snapshots that they name, and what ledgers name, as far as the project has them."""
+    paths = {path for one in records for path in list_evidence_files(one.record).values()}
+    files = read_named_files(loaded.root, sorted({*paths, *list_evidence(loaded.specs)}), max_bytes=MAX_EVIDENCE_BYTES)
+    files = {**read_rehearsals(loaded.root), **files}
+    for path in sorted(files):
+        name = path if path.startswith(f"{_EVIDENCE}/") else f"{_EVIDENCE}/{path}"
+        yield PacketPart(path=name, role="evidence", data=files[path])
+
+
+def _say_no_kustomize(error: KustomizeError) -> Finding:
+    return Finding(
+        code="custom-build",
+        severity="error",
+        place=Place(PROJECT_FILE),
+        what=error.reason,
+        why="teams' own components are applied by real Kustomize, and a release holds what it builds",
+        rule="poolwright custom components",
+        fix=error.fix,
+    )
