@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +13,7 @@ from typing import Any, get_args
 import jsonschema_rs
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from poolwright.specs.finding import Finding, escape_controls, render_text, sort_findings
 from poolwright.specs.place import Place
