@@ -257,7 +257,8 @@ class _Explanation:
 
     def _list_releases(self, groups: Iterable[Sequence[str]]) -> Iterator[Reason]:
         for titles in groups:
-            keys = [(title.rpartition("/")[0], title.rpartition("/")[2]) for title in titles]
+            # A slot's claim has its workload's title in its name, with a slash; no namespace has one.
+            keys = [(title.partition("/")[0], title.partition("/")[2]) for title in titles]
             served = self._trials.serve_without(keys, self._claims, self._asked)
             if served is None:
                 continue
