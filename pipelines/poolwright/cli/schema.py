@@ -21,7 +21,11 @@ UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
 RECEIPTS = "Receipts"
-REPORTS = (FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS)
+RECEIPT_COMPARISON = "ReceiptComparison"
+REPORTS = (
+    *(FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS),
+    RECEIPT_COMPARISON,
+)
 
 
 def run_schema(kind: str, out: str | None) -> int:
@@ -78,6 +82,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.receipts.document import receipts_schema
 
         return receipts_schema()
+    if kind == RECEIPT_COMPARISON:
+        from poolwright.receipts.comparison import comparison_schema
+
+        return comparison_schema()
     if kind == SNAPSHOT:
         from poolwright.snapshots.schema import snapshot_schema
 

@@ -246,6 +246,7 @@ class Receipt(Part, frozen=True, kw_only=True):
     pod_claim: Annotated[str | None, Meta(description="What the pod calls it; empty: for extended resources.")]
     users: Annotated[tuple[PodUser, ...], Meta(description="Of an observed one: the pods that it is reserved for.")]
     is_shared: Annotated[bool, Meta(description="Several replicas use the same claim.")]
+    must_serve: Annotated[bool | None, Meta(description="It is of a replica that always serves; null: observed.")]
     unit: Annotated[str | None, Meta(description="The placement; null: not known.")]
     release: Annotated[str | None, Meta(description="That the pod's labels name; null: none does.")]
     envelope: Annotated[str | None, Meta(description="name@version.")]

@@ -147,6 +147,7 @@ class _Builder:
             pod_claim=None if pod is None else find_pod_claim(pod, claim),
             users=tuple(PodUser(uid=uid, name=None if one is None else one.name) for uid, one in users),
             is_shared=len(users) > 1,
+            must_serve=None,
             unit=None if pod is None else find_unit(pod),
             release=release,
             envelope=None if pod is None else find_envelope(pod),

@@ -124,6 +124,7 @@ class _Builder:
             pod_claim=slot.pod_claim,
             users=(),
             is_shared=slot.shared,
+            must_serve=slot.ordinal < workload.minimum,
             unit=None if unit is None else unit.name,
             release=None,
             envelope=None if unit is None else unit.envelope,
