@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from oracles import fits, list_placements
-from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 
 from fleet import FLEET, ROOT, copy_fleet
+from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.report.plan_schema import plan_schema
@@ -236,3 +236,13 @@ def test_the_table() -> None:
     (assumed,) = [line for line in lines if line.startswith("  assumed: ")]
     assert "; slots are one packing and not a prediction: workloads in this order, " in assumed
     assert "slots" not in run("plan", "--project", str(FLEET), "--cluster", "lab", folder=ROOT).stdout
+
+
+def test_what_would_make_room_is_found_by_its_whole_name() -> None:
+    """A slot's claim has its workload's title in its name, with a slash, as a real one never has."""
+    demand = own(demand_of(World(((0,),), (Want(2, (frozenset({0}),)),))))
+    (workload,) = demand.workloads
+    first, second = build_slots(replace(demand, workloads=(replace(workload, title="t/chat"),)), "c")
+    assert (first.node, second.node) == ("n0", "")
+    assert second.reasons[-1].startswith("not giving devices to claim ")
+    assert second.reasons[-1].endswith(" (d0) would make room: d0 on n0")

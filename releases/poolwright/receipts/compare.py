@@ -98,31 +98,31 @@ class _Comparer:
             said = f"{names} is of class {classes[1]}, and class {classes[0]} was planned"
             yield _build("other-class", True, slot, claim, said)
         elif slot.node != claim.node:
-            said = self._say_unlike(slot, claim)
+            matters, said = self._judge_unlike(slot, claim)
             place = f"{names} is on {claim.node}, planned on {slot.node}: class {_say_classes(claim)} all the same"
-            yield _build("other-node", bool(said), slot, claim, f"{place}{said}")
+            yield _build("other-node", matters, slot, claim, f"{place}{said}")
         elif _list_devices(slot) != _list_devices(claim):
-            said = self._say_unlike(slot, claim)
+            matters, said = self._judge_unlike(slot, claim)
             devices = [", ".join(one.device for one in row.devices) for row in (claim, slot)]
             like = said or ", which are interchangeable for the claim"
             text = f"{names} has {devices[0]} of {claim.node}, planned {devices[1]}{like}"
-            yield _build("other-device", bool(said), slot, claim, text)
+            yield _build("other-device", matters, slot, claim, text)
         else:
             yield from _compare_cards(slot, claim)
         yield from _compare_ties(slot, claim)
 
-    def _say_unlike(self, slot: Receipt, claim: Receipt) -> str:
-        """What a clause reads otherwise of the devices; empty: nothing, so that they do as well."""
+    def _judge_unlike(self, slot: Receipt, claim: Receipt) -> tuple[bool | None, str]:
+        """Whether a clause reads something else of the devices, and what; None: that isn't known."""
         for planned, there in zip(slot.devices, claim.devices, strict=False):
             old = self._grounds[0].get(planned.grounds or "", ())
             new = self._grounds[1].get(there.grounds or "", ())
             if not new and there.is_published:
-                return "; whether they do as well isn't known: what made them match wasn't captured"
+                return None, "; whether they do as well isn't known: what made them match wasn't captured"
             found = _find_unlike(old, new)
             if found:
-                return f"; not interchangeable: {found}"
+                return True, f"; not interchangeable: {found}"
         count = len(slot.devices), len(claim.devices)
-        return f"; {count[1]} devices, {count[0]} planned" if count[0] != count[1] else ""
+        return (True, f"; {count[1]} devices, {count[0]} planned") if count[0] != count[1] else (False, "")
 
 
 def _find_unlike(old: Sequence[Clause], new: Sequence[Clause]) -> str:
