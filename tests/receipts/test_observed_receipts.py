@@ -100,14 +100,14 @@ def test_a_loss_is_said_for_what_runs() -> None:
             (f"{GPU}/node-a/gpu-0", f"{GPU}/node-a/gpu-1"),
             ("inference/chat (Deployment)",),
             "without this device (1 device): inference/chat (Deployment): at most 1 of 2 replicas finds devices, "
-            "1 stays without (2/2 before); in all 1 of the replicas stay without, 0 before",
+            "1 stays without (2/2 before); replicas without in all: 1, 0 before",
         ),
         (
             "node-1",
             ("node-a",),
             ("inference/chat (Deployment)",),
             "without this node (2 devices): inference/chat (Deployment): no replica finds any, 2 stay without "
-            "(2/2 before); in all 2 of the replicas stay without, 0 before",
+            "(2/2 before); replicas without in all: 2, 0 before",
         ),
     ]
     assert [row.if_lost.devices for row in found.receipts if row.if_lost] == [("device-1",), ("device-1",)]

@@ -125,8 +125,7 @@ class _Builder:
         subject = None if pod is None else self._pods.build_subject(pod)
         title = _find_title(claim, pod)
         unit = self.beside.units.get(title or "")
-        node = find_named_node(claim.allocation.node_selector if claim.allocation else None)
-        node = node or (pod.node_name or None if pod is not None else None)
+        node = self._find_node(claim, pod)
         zone = self._instead.nodes[node].zone if node in self._instead.nodes else None
         results = () if claim.allocation is None else claim.allocation.devices
         receipt = f"claim:{claim.uid or f'{claim.namespace}/{claim.name}'}"
@@ -164,6 +163,17 @@ class _Builder:
             if_lost=self.losses.find([one.key for one in rows], node, zone),
             notes=tuple(self._list_notes(claim, rows, [uid for uid, one in users if one is None])),
         )
+
+    def _find_node(self, claim: Claim, pod: Pod | None) -> str | None:
+        """The node that the allocation is for, that its pod is on, or that alone reaches the devices."""
+        if claim.allocation is None:
+            return None
+        found = find_named_node(claim.allocation.node_selector) or (pod.node_name if pod is not None else "")
+        if found:
+            return found
+        keys = [(one.driver, one.pool, one.device) for one in claim.allocation.devices]
+        there = [self.devices.by_key[key].slice.placement.node_name for key in keys if key in self.devices.by_key]
+        return there[0] if there and len(set(there)) == 1 else None
 
     def _list_requests(
         self, claim: Claim, title: str | None, subject: Subject | None, node: str | None, taken: set[str]

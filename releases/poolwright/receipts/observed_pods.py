@@ -84,7 +84,7 @@ def find_release(pod: Pod) -> str | None:
 def build_observed_demand(objects: ClusterObjects, features: Features) -> Demand:
     """What runs, as a demand: all of it is to find devices again, whoever comes first. Losses are judged by it.
 
-    Pods that have ended are left out; claims that none of the others uses keep what they have.
+    Pods that have ended are left out. A claim that none of the others uses is taken for one pod's, on any node.
     """
     pods = ObservedPods(objects, features)
     running = [
@@ -103,14 +103,17 @@ def build_observed_demand(objects: ClusterObjects, features: Features) -> Demand
             workload = find_workload(pod) or f"Pod/{pod.name}"
             groups.setdefault((pod.namespace, workload, _key(bare)), []).append(bare)
     used = {key for key, count in uses.items() if count > 1}
-    claims = [placed.value for placed in objects.claims]
+    for placed in objects.claims:
+        one = placed.value
+        if one.allocation is not None and claim_key(one) not in uses:
+            alone = Subject(kind="ResourceClaim", namespace=one.namespace, name=one.name, claims=(one,))
+            groups[one.namespace, f"ResourceClaim/{one.name}", ""] = [_forget(replace(alone, claim_names=("",)))]
     return Demand(
         workloads=tuple(_list_workloads(groups, used)),
         nodes=list_nodes(objects),
         slices=tuple(placed.value for placed in objects.slices),
         classes={placed.value.name: placed.value for placed in objects.classes},
         features=features,
-        held=tuple(one for one in claims if one.allocation is not None and claim_key(one) not in uses),
     )
 
 
