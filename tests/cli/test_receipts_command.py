@@ -127,8 +127,8 @@ COMPARED = {
         ("now.json", "later.json"),
         1,
         "unnamed, before against after: 1 differs\n"
-        "  differs: inference/rag-0: moved: the name gpu-0 is now another card (GPU-0001); the card that it had is "
-        "gone\n"
+        "  differs: inference/rag-0: moved: the name gpu-0 is now another card (the former gpu-1, GPU-0001); the card "
+        "that it had is gone\n"
         "action: drain node-a, release inference/rag-0, allocate again, new receipts\n",
     ),
     "the-same": (

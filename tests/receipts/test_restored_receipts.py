@@ -42,7 +42,8 @@ def test_numbering_closes_the_gap_of_a_dead_card() -> None:
         (
             "moved",
             True,
-            "inference/rag-1: moved: the name gpu-1 is now another card (GPU-0002); the card that it had is gone",
+            "inference/rag-1: moved: the name gpu-1 is now another card (the former gpu-2, GPU-0002); the card that it "
+            "had is gone",
         ),
         (
             "gone",

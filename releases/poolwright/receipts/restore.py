@@ -20,11 +20,11 @@ def compare_restored(before: Receipts, after: Receipts) -> Comparison:
 
     Both are observed, of one cluster. A claim is the same by its uid; by namespace and name where one has none.
     """
-    now = _Published(after)
+    was, now = _Published(before), _Published(after)
     rows: list[Row] = []
     lost: list[tuple[Receipt, str]] = []
     for old, new in _pair(before, after):
-        found = list(_compare(old, new, now))
+        found = list(_compare(old, new, was, now))
         rows += found
         if old is not None and new is not None and any(row.outcome in ("moved", "gone") for row in found):
             lost.append((new, new.node or old.node or ""))
@@ -43,11 +43,11 @@ def compare_restored(before: Receipts, after: Receipts) -> Comparison:
 
 
 class _Published:
-    """What slices say now."""
+    """What slices said at one of the two times."""
 
-    def __init__(self, after: Receipts) -> None:
-        rows: list[Identity] = [one for row in after.receipts for one in row.devices if one.is_published]
-        self.by_key: Mapping[DeviceKey, Identity] = {one.key: one for one in (*rows, *after.unassigned)}
+    def __init__(self, found: Receipts) -> None:
+        rows: list[Identity] = [one for row in found.receipts for one in row.devices if one.is_published]
+        self.by_key: Mapping[DeviceKey, Identity] = {one.key: one for one in (*rows, *found.unassigned)}
         self.by_uuid = {one.uuid: one for one in self.by_key.values() if one.uuid is not None}
 
 
@@ -75,7 +75,7 @@ class _Fate:
     said: str
 
 
-def _compare(old: Receipt | None, new: Receipt | None, now: _Published) -> Iterator[Row]:
+def _compare(old: Receipt | None, new: Receipt | None, was: _Published, now: _Published) -> Iterator[Row]:
     row = new or old
     if row is None:
         return
@@ -85,7 +85,7 @@ def _compare(old: Receipt | None, new: Receipt | None, now: _Published) -> Itera
         fates = [_Fate("released", False, "the claim has no devices any more, or isn't there")]
     else:
         held = {one.key for one in new.devices}
-        fates = [_judge(one, now) for one in old.devices if one.key in held]
+        fates = [_judge(one, was, now) for one in old.devices if one.key in held]
         left = [one for one in old.devices if one.key not in held]
         got = [one for one in new.devices if one.key not in {each.key for each in old.devices}]
         fates += [_say_reallocated(left, got)] if left or got else []
@@ -100,7 +100,7 @@ def _compare(old: Receipt | None, new: Receipt | None, now: _Published) -> Itera
         )
 
 
-def _judge(old: DeviceRow, now: _Published) -> _Fate:
+def _judge(old: DeviceRow, was: _Published, now: _Published) -> _Fate:
     """What became of a device that a claim still has by name."""
     there, card = now.by_key.get(old.key), now.by_uuid.get(old.uuid or "")
     if there is None:
@@ -114,7 +114,9 @@ def _judge(old: DeviceRow, now: _Published) -> _Fate:
     if old.uuid == there.uuid:
         return _Fate("intact", False, f"intact: {old.device} is the same card{generation}")
     appears = f"; the card that it had now appears as {card.device}" if card else "; the card that it had is gone"
-    return _Fate("moved", True, f"moved: the name {old.device} is now another card ({there.uuid}){appears}")
+    former = was.by_uuid.get(there.uuid)
+    other = there.uuid if former is None else f"the former {former.device}, {there.uuid}"
+    return _Fate("moved", True, f"moved: the name {old.device} is now another card ({other}){appears}")
 
 
 def _judge_unnamed(old: DeviceRow, there: Identity) -> _Fate:
