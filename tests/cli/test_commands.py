@@ -71,10 +71,10 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
     "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan|"
-    "ChangeReport|TrustPolicy}': 'Nope' "
+    "ChangeReport|TrustPolicy|Receipts|ReceiptComparison}': 'Nope' "
     "is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', "
     "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot', "
-    "'UpgradePlan', 'ChangeReport', 'TrustPolicy'.",
+    "'UpgradePlan', 'ChangeReport', 'TrustPolicy', 'Receipts', 'ReceiptComparison'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

@@ -78,7 +78,7 @@ def check(
         (
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
-            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts"),
+            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts", "ReceiptComparison"),
             *("Packet", "PacketLedger", "PacketPrices", "PacketThresholds"),
         )
     ),
