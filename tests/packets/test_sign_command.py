@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ from poolwright.attestations.keys import parse_private_key, render_private_key
 from poolwright.attestations.tar import write_tar
 from poolwright.files.disk import TEMP_NAME
 from poolwright.packet.index import INDEX, name_packet
+from poolwright.packets.keys import read_keys
 from poolwright.trust.policy import parse_trust
 from run_poolwright import Ran, run, start
 
@@ -61,7 +63,8 @@ def say(key: object, done: str = "signed", folder: str = f"{PACKET}/attestations
 def test_several_sign_a_folder(here: Path) -> None:
     first = run("sign", PACKET, "--key", "alice.pem", folder=here)
     assert first == Ran(0, HEAD + say(ALICE), "")
-    both = run("sign", PACKET, "--key", "bob.pem", "--key", "dora.pem", "--key", "bob.pem", folder=here)
+    write_key(here / "again.pem", BOB)
+    both = run("sign", PACKET, "--key", "bob.pem", "--key", "dora.pem", "--key", "again.pem", folder=here)
     assert both == Ran(0, HEAD + say(BOB) + say(DORA, kind="ECDSA P-256"), "")
     assert read_files(here / PACKET) == make_signed(ALICE, BOB, DORA)
     (here / "trust.yaml").write_text(make_trust(ALICE, BOB, DORA, threshold=3))
@@ -95,7 +98,10 @@ def test_an_ecdsa_signature_with_another_nonce_stays(here: Path) -> None:
 def test_what_says_something_else_is_replaced(here: Path) -> None:
     """A signature of what the packet was before, or rubbish in its place: the key's holder signs this one now."""
     path = here / PACKET / "attestations" / name_envelope(ALICE.public.id)
-    for before in (*sign_index(make_index(sequence=6), ALICE).values(), b"x"):
+    (own,) = sign_index(make_index(), ALICE).values()
+    (other,) = sign_index(make_index(sequence=6), ALICE).values()
+    unsigned = render_envelope(replace(parse_envelope(own), signature=parse_envelope(other).signature))
+    for before in (other, unsigned, b"x"):
         write_files(here / PACKET, {f"attestations/{path.name}": before})
         assert run("sign", PACKET, "--key", "alice.pem", folder=here) == Ran(0, HEAD + say(ALICE), "")
         assert {path.name: path.read_bytes()} == sign_index(make_index(), ALICE)
@@ -224,7 +230,22 @@ def test_a_key_that_cannot_sign_is_no_answer(name: str, here: Path) -> None:
     assert not (here / PACKET / "attestations").exists()
 
 
-def test_a_key_comes_by_a_descriptor_that_no_program_inherits(here: Path) -> None:
+def test_a_key_does_not_come_from_where_is_printed_to(here: Path) -> None:
+    ran = run("sign", PACKET, "--key-fd", "3", "--key-fd", "1", folder=here)
+    said = "poolwright: --key-fd: 1 is where this prints to; hand the key over as 3, say\n"
+    assert ran == Ran(2, "", said)
+
+
+def test_a_descriptor_is_read_once_and_closed() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, render_private_key(ALICE))
+    os.close(writer)
+    assert read_keys((), (reader,)) == (ALICE,)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reader)
+
+
+def test_a_key_comes_by_a_descriptor(here: Path) -> None:
     reader, writer = os.pipe()
     os.write(writer, render_private_key(ALICE))
     os.close(writer)

@@ -79,6 +79,14 @@ def pack(*members: tuple[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
+def alter(path: str, /, **changed: object) -> dict[str, bytes]:
+    """An index that says something else of a file, and that is signed."""
+    files = [msgspec.structs.replace(one, **changed) if one.path == path else one for one in make_index().files]
+    index = make_index(files=tuple(sorted(files, key=lambda one: one.path)))
+    signed = {f"attestations/{name}": data for name, data in sign_index(index, ALICE).items()}
+    return {**make_packet(index), **signed}
+
+
 LATER = make_index(as_of="2026-12-24")
 TAR = write_tar(make_packet(), sign_index(make_index(), ALICE))
 SIGNATURE = json.loads(GOOD[BY_ALICE])["signatures"][0]["sig"].encode()
@@ -104,6 +112,9 @@ FOLDERS: dict[str, Case] = {
     "index-with-a-repeated-key": Case(edit(INDEX, b'"sequence":7', b'"sequence":9,"sequence":7')),
     "index-of-another-version": Case(edit(INDEX, b"v1alpha1", b"v1beta1")),
     "index-names-a-path-above": Case(edit(INDEX, b"CHANGELOG.md", b"../x")),
+    # By somebody whose key is trusted, again: who reads sizes and who reads bytes would see two packets.
+    "index-with-a-wrong-size": Case(alter(EAST, size=18)),
+    "index-with-paths-that-are-one-elsewhere": Case(alter(EAST, path="receipts/WEST.json")),
     "index-emptied": Case(change(INDEX, b"")),
     # Whoever changes packet.json changes SHA256SUMS with it, and can't sign it.
     "index-changed-after-signing": Case(

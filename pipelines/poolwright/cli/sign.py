@@ -36,6 +36,8 @@ def run_sign(options: SignOptions) -> int:
 
     Raises: SpecError if the packet or a key can't be read.
     """
+    if printed := {1, 2} & {*options.key_fds}:
+        return refuse("--key-fd", f"{printed.pop()} is where this prints to; hand the key over as 3, say")
     try:
         packet = read_packet(options.packet, beside=options.out)
     except PacketError as error:

@@ -74,12 +74,8 @@ def write_new_key(path: str) -> PrivateKey:
 
 
 def _read(source: str | int) -> bytes:
-    """A key's text, and a byte more of a longer one. The descriptor is handed on to no other program."""
-    if isinstance(source, int):
-        os.set_inheritable(source, False)
-    else:
-        source = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
-    with open(source, "rb", buffering=0) as stream:  # noqa: PTH123
+    """A key's text, and a byte more of a longer one. A descriptor is closed: no program gets it from here."""
+    with open(source, "rb", buffering=0) as stream:  # noqa: PTH123 (start-up: no pathlib)
         text = b""
         while len(text) <= MAX_KEY_BYTES and (more := stream.read(MAX_KEY_BYTES + 1 - len(text))):
             text += more
