@@ -37,6 +37,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "comments": ("specs", "plan", "changes"),
     "packet": ("specs", "catalog", "admission", "plan", "changes", "comments"),
     "trust": ("specs",),
+    "attestations": ("specs", "trust", "packet"),
     "files": ("specs", "catalog", "trees"),
     "git": ("specs",),
     "review": ("specs", "comments"),
@@ -47,15 +48,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
         *("pins", "upgrades", "snapshots", "matrix", "changes", "receipts", "comments", "packet", "trust"),
-        *("files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
+        *("attestations", "files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "receipts"), "releases"),
-    **dict.fromkeys(("comments", "packet", "trust"), "releases"),
-    **dict.fromkeys(("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"),
+    **dict.fromkeys(("comments", "packet", "trust", "attestations"), "releases"),
+    **dict.fromkeys(
+        ("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"
+    ),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.
 IMPURE = frozenset(

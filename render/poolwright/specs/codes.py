@@ -38,6 +38,11 @@ CODES: Final[dict[str, str]] = {
         " arguments counts, so what runs would differ from what the envelope says; with a key or TLS no probe gets an"
         " answer."
     ),
+    "attestation-invalid": (
+        "A file of `attestations/` is no envelope of one signature, isn't named after its key, or says "
+        "something else than a statement about a packet. What a packet's attestations may be is one form, "
+        "byte for byte."
+    ),
     "attribute-values": (
         "The values listed for an attribute are of different types. A device publishes an attribute with one type, so "
         "a value of another type never matches. Write only strings, only integers, or only true and false."
@@ -358,6 +363,18 @@ CODES: Final[dict[str, str]] = {
         "placement doesn't consent; or it consents to what needs no consent. A class that doesn't say which type it "
         "takes may give partitions."
     ),
+    "key-revoked": (
+        "A packet is signed by a key that the trust file lists as revoked. Its signature counts for nothing, "
+        "whenever it was made; that is an error where too few other keys signed."
+    ),
+    "key-untrusted": (
+        "A packet is signed by a key that the trust file doesn't list for the project. Its signature counts "
+        "for nothing; that is an error where too few trusted keys signed."
+    ),
+    "key-unusable": (
+        "A key isn't an Ed25519 key, or one of ECDSA with P-256, in PEM: PKCS#8 and unencrypted for the "
+        "private key, SPKI for the public one. The message repeats nothing of it."
+    ),
     "known-trap": (
         "A stack has versions of which it is known that something goes wrong, and what it takes besides. `poolwright "
         "facts known-traps` has them all, with their sources. What goes wrong only on the way from one version to "
@@ -497,10 +514,28 @@ CODES: Final[dict[str, str]] = {
         "An object belongs to another release, Application, unit or owner after a change. Both owners may write it, "
         "and the removal of the first one may delete it."
     ),
+    "packet-added": (
+        "A packet holds something that its packet.json doesn't name: a file, a link, or what is no "
+        "attestation in `attestations/`."
+    ),
+    "packet-changed": (
+        "A file of a packet has other bytes than its packet.json says, perhaps those of another file of the packet."
+    ),
+    "packet-elsewhere": ("A packet is of another project than the one it is asked for."),
+    "packet-index": (
+        "A packet's packet.json isn't one: no JSON, an unknown version, lists out of order, or another form "
+        "than the canonical one. Its bytes are the packet's digest, so it has one form."
+    ),
     "packet-rebuilt": (
         "A file of a packet isn't what its commit gives. Another tool, another Kustomize, inputs that aren't the "
         "commit's, or somebody who changed it: which it is stands beside it."
     ),
+    "packet-removed": ("A file that a packet's packet.json names, or SHA256SUMS, isn't there."),
+    "packet-renamed": ("A packet's folder isn't called like the release in it."),
+    "packet-replayed": (
+        "A packet is validly signed and older than the oldest that the trust file takes (minSequence)."
+    ),
+    "packet-sums": ("A packet's SHA256SUMS isn't what follows from its packet.json."),
     "packet-unreleasable": (
         "A packet is what its commit gives, and something in that commit stops a release that no waiver covers. "
         "The packet was made by a tool that doesn't judge as this one does."
@@ -581,6 +616,9 @@ CODES: Final[dict[str, str]] = {
     "project-missing": ("No poolwright.yaml in the folder or any above it."),
     "project-too-large": (
         "The specs of a project, or the files that they name, are more than what is read of one project."
+    ),
+    "project-untrusted": (
+        "The trust file has no entry for the project of a packet, so it can't say whose signatures count."
     ),
     "quota-short": (
         "A namespace's quota of a class is below what the placements in it may claim at once: (maxReplicas + surge) x "
@@ -751,6 +789,15 @@ CODES: Final[dict[str, str]] = {
         "What is to be compared is no folder and no revision, is both, or is a folder where history is asked for."
     ),
     "sidecar-clash": ("A sidecar has the name, the port or the image of something else in the pod."),
+    "signature-elsewhere": (
+        "An attestation is validly signed by a trusted key, and is about another packet, or about this one "
+        "before packet.json was changed."
+    ),
+    "signature-missing": ("A packet has no attestation: nobody signed it, or the signatures were taken away."),
+    "signature-threshold": ("Fewer trusted keys signed a packet than the trust file asks for. A key counts once."),
+    "signature-wrong": (
+        "An attestation names a trusted key, and the signature isn't that key's: it, or what it is of, was changed."
+    ),
     "silent-move": (
         "A workload may get other hardware than on the base, though none of its own objects changes: its class "
         "does, or the devices do."
