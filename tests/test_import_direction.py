@@ -41,6 +41,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "files": ("specs", "catalog", "trees"),
     "git": ("specs",),
     "review": ("specs", "comments"),
+    "packets": ("specs", "trust", "packet", "attestations", "files"),
     "kustomize": ("specs", "catalog", "trees", "files"),
     "sandbox": ("specs",),
     "registry": ("specs", "pins"),
@@ -48,7 +49,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
         *("pins", "upgrades", "snapshots", "matrix", "changes", "receipts", "comments", "packet", "trust"),
-        *("attestations", "files", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
+        *("attestations", "files", "packets", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
@@ -57,7 +58,7 @@ ROOT_OF = {
     **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "receipts"), "releases"),
     **dict.fromkeys(("comments", "packet", "trust", "attestations"), "releases"),
     **dict.fromkeys(
-        ("files", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"
+        ("files", "packets", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"
     ),
 }
 # Modules that reach files, programs, the network, the clock, chance, the environment or another thread.

@@ -14,7 +14,8 @@ import jsonschema_rs
 import pytest
 
 from fleet import FLEET, ROOT, copy_fleet
-from folders import read_files
+from folders import read_files, write_files
+from made_packet import ALICE, NAME, make_signed, make_trust
 from poolwright.cli.commands import cli
 from poolwright.cli.schema import REPORTS
 from poolwright.files.starter import read_starter
@@ -40,6 +41,9 @@ def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> N
         shutil.copy(ROOT / "examples" / name, tmp_path / "examples")
     if command == "diff":
         commit_all(tmp_path)
+    if command == "verify":
+        write_files(tmp_path / "releases" / NAME, make_signed(ALICE))
+        (tmp_path / "trust.yaml").write_text(make_trust(ALICE))
     ended = start(*arguments, folder=tmp_path)
     # The pod of `allocate` stays Pending, and the example says why.
     assert (ended.code, ended.stderr) == (1 if command == "allocate" else 0, "")

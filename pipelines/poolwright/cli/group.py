@@ -13,7 +13,7 @@ _GROUPS = {
     "Render": ("render", "generate"),
     "Fit": ("allocate", "plan", "price"),
     "Review": ("diff", "comment"),
-    "Release": ("pin", "release"),
+    "Release": ("pin", "release", "sign", "verify"),
     "Argo CD": ("cmp",),
     "Other": ("facts", "version"),
 }

@@ -91,3 +91,61 @@ def release(name: str, project: str, as_of: Any, dry_run: bool) -> int:
 
     options = ReleaseOptions(name=name, project=project, as_of=as_of.date() if as_of else None, dry_run=dry_run)
     return run_release(options)
+
+
+@cli.command(cls=Command, example="poolwright sign --new-key release.pem")
+@click.argument("packet", required=False)
+@click.option("--key", "keys", multiple=True, metavar="FILE", help="A private key, PKCS#8 in PEM; repeatable.")
+@click.option(
+    "--key-fd", "key_fds", multiple=True, type=click.IntRange(0), metavar="N", help="The same, from an open descriptor."
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    help="Where attestations are written; default: attestations/ of a folder, TAR.attestations/ beside a tar.",
+)
+@click.option("--new-key", metavar="FILE", help="Make an Ed25519 key, and print its entry for a trust file.")
+def sign(
+    packet: str | None, keys: tuple[str, ...], key_fds: tuple[int, ...], out: str | None, new_key: str | None
+) -> int:
+    """Sign PACKET, a folder of releases/ or its tar, with each key: attestations/KEYID.dsse.json.
+
+    Every file is compared with packet.json first. No project is read and no spec, so that it may run where keys are.
+    """
+    from poolwright.cli.sign import SignOptions, run_new_key, run_sign
+
+    if new_key is not None:
+        if packet is not None or keys or key_fds or out is not None:
+            raise click.UsageError("--new-key makes a key and signs nothing: it stands alone")
+        return run_new_key(new_key)
+    if packet is None:
+        raise click.UsageError("name the PACKET to sign, or a FILE with --new-key")
+    if not keys and not key_fds:
+        raise click.UsageError("name a private key: --key FILE, or --key-fd N")
+    return run_sign(SignOptions(packet=packet, keys=keys, key_fds=key_fds, out=out))
+
+
+@cli.command(cls=Command, example="poolwright verify releases/2026-11-30 --trust trust.yaml --no-rebuild")
+@click.argument("packet")
+@click.option(
+    "--trust",
+    metavar="FILE",
+    help="The trust file, from outside of every repository; default: POOLWRIGHT_TRUST, or /etc/poolwright/trust.yaml.",
+)
+@click.option(
+    "--attestations",
+    metavar="DIR",
+    help="Where more attestations are; default: attestations/ of a folder, TAR.attestations/ beside a tar.",
+)
+@click.option("--no-rebuild", is_flag=True, help="Check signatures and digests alone; needed for now.")
+def verify(packet: str, trust: str | None, attestations: str | None, no_rebuild: bool) -> int:
+    """Check signatures and digests of PACKET, a folder of releases/ or its tar.
+
+    As many keys as the trust file asks for have to have signed packet.json, and every file has to be what that says.
+    Nothing is asked of a network.
+    """
+    from poolwright.cli.verify_packet import VerifyOptions, run_verify_packet
+
+    if not no_rebuild:
+        raise click.UsageError("packets aren't rebuilt yet: pass --no-rebuild to check signatures and digests")
+    return run_verify_packet(VerifyOptions(packet=packet, trust=trust, attestations=attestations))

@@ -12,7 +12,7 @@ from poolwright.specs.finding import Finding
 from poolwright.specs.place import Place
 from poolwright.trees.folder import TEMP_PREFIX
 
-_TEMP_NAME = TEMP_PREFIX + "next"  # one at a time in a folder, and only the holder of the lock writes
+TEMP_NAME = TEMP_PREFIX + "next"  # one at a time in a folder, and only the holder of the lock writes
 _MAX_DIGESTED_BYTES = 64 << 20  # no file of ours comes near; a sparse one can be of any length
 _MODE = 0o666  # the umask takes from it what this user's new files don't have
 
@@ -98,7 +98,7 @@ class Disk:
         """Write a new file beside `path`, down to the disk; its path. It is gone again if that fails."""
         with self._parent(path) as (parent, _):
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            file = os.open(_TEMP_NAME, flags, _MODE, dir_fd=parent)
+            file = os.open(TEMP_NAME, flags, _MODE, dir_fd=parent)
             try:
                 rest = memoryview(data)
                 while rest:
@@ -106,11 +106,11 @@ class Disk:
                 os.fsync(file)
             except BaseException:
                 with suppress(OSError):
-                    os.unlink(_TEMP_NAME, dir_fd=parent)
+                    os.unlink(TEMP_NAME, dir_fd=parent)
                 raise
             finally:
                 os.close(file)
-        return path[: path.rfind("/") + 1] + _TEMP_NAME
+        return path[: path.rfind("/") + 1] + TEMP_NAME
 
     def rename(self, temp: str, path: str) -> None:
         """Put a file in the place of another one (or of a link: where that points isn't touched) in one step."""

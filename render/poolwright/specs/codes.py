@@ -367,6 +367,7 @@ CODES: Final[dict[str, str]] = {
         "A packet is signed by a key that the trust file lists as revoked. Its signature counts for nothing, "
         "whenever it was made; that is an error where too few other keys signed."
     ),
+    "key-taken": ("The file that a new private key would be written to is there already. No key is overwritten."),
     "key-untrusted": (
         "A packet is signed by a key that the trust file doesn't list for the project. Its signature counts "
         "for nothing; that is an error where too few trusted keys signed."
@@ -536,6 +537,14 @@ CODES: Final[dict[str, str]] = {
         "A packet is validly signed and older than the oldest that the trust file takes (minSequence)."
     ),
     "packet-sums": ("A packet's SHA256SUMS isn't what follows from its packet.json."),
+    "packet-tar": (
+        "A tar isn't the one form that a packet's tar has: it is cut off or goes on, has links, folders or "
+        "other paths, is out of order, or has other owners, modes, times or headers."
+    ),
+    "packet-unreadable": (
+        "There is no packet to read at the path: no folder and no tar, none with a packet.json, no "
+        "permission, or more than any packet has."
+    ),
     "packet-unreleasable": (
         "A packet is what its commit gives, and something in that commit stops a release that no waiver covers. "
         "The packet was made by a tool that doesn't judge as this one does."
@@ -870,9 +879,13 @@ CODES: Final[dict[str, str]] = {
         "edited. `generate` doesn't emit what nobody reviewed; run `poolwright render` and commit."
     ),
     "trust-inside": (
-        "The trust file lies in a project, or in what Argo CD sent: who may write there would decide whom to trust."
+        "The trust file lies in a project, in what Argo CD sent, or in the repository of the packet that it judges: "
+        "who may write there would decide whom to trust."
     ),
-    "trust-missing": ("The sidecar has no trust file that can be read, so nobody may have anything rendered."),
+    "trust-missing": (
+        "There is no trust file that can be read: nobody may have anything rendered by the sidecar, and no packet can "
+        "be verified."
+    ),
     "unbounded-load": (
         "An envelope says how long requests are and not how many a replica carries at once, so its KV cache has no "
         "upper bound and no price."
