@@ -180,6 +180,9 @@ CODES: Final[dict[str, str]] = {
     "dangling-reference": (
         "A spec names another one, or an entry of one, that doesn't exist. The fix lists what does."
     ),
+    "delivery-release": (
+        "A cluster is delivered by packet and names no release, or names one and is delivered otherwise."
+    ),
     "destination-changed": (
         "What is rendered goes to another cluster than on the base, comes from another repository, or the project has "
         "another name. All of it moves at once, and what ran at the old place runs on."
