@@ -24,7 +24,7 @@ from plugin_call import (
     unit_parameters,
 )
 
-from fleet import ROOT, Files
+from fleet import PROJECT, ROOT, Files, edit
 from folders import write_files
 from poolwright.argocd.announcements import MAX_NAMES, build_announcements
 from poolwright.argocd.discover import find_marker
@@ -77,13 +77,21 @@ def test_its_commands_are_ours(name: str, tmp_path: Path) -> None:
 # --- announcements ---
 
 
-def announced(required: bool, cluster: str = "", unit: str = "") -> list[dict[str, object]]:
+def announced(required: bool, cluster: str = "", unit: str = "", taken: str = "None is") -> list[dict[str, object]]:
     kinds = {"itemType": "string", "collectionType": "string"}
     names = "A placement, or platform. east: chat-70b, chat-70b-next, platform"
     return [
         {"name": "cluster", "title": "Cluster", "tooltip": "One of: east", "required": required, "string": cluster}
         | kinds,
         {"name": "unit", "title": "Unit", "tooltip": names, "required": required, "string": unit} | kinds,
+        {
+            "name": "release",
+            "title": "Release",
+            "tooltip": f"Of clusters that are delivered by packet, and no others. {taken}",
+            "required": False,
+            "string": "",
+        }
+        | kinds,
     ]
 
 
@@ -105,15 +113,22 @@ def test_clusters_and_units_are_announced(tmp_path: Path) -> None:
     assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(True))
 
 
+def test_releases_are_announced(tmp_path: Path) -> None:
+    files = edit(PLUGIN, PROJECT, ("delivery: plugin", "delivery: packet\n      release: 26-7"))
+    ran = announce(files, tmp_path)
+    assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(True, taken="east: 26-7"))
+
+
 def test_what_the_path_says_is_the_default(tmp_path: Path) -> None:
     ran = announce(COMMITTED, tmp_path, UNIT_PATH)
     assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(False, "east", "chat-70b"))
 
 
+NO_RELEASE = "Of clusters that are delivered by packet, and no others. None is"
 BROKEN = {
     "another-teams-spec": (
         {**PLUGIN, "specs/x.yaml": b"kind: Envelope"},
-        ("One of: east", "A placement, or platform. east: none"),
+        ("One of: east", "A placement, or platform. east: none", NO_RELEASE),
     ),
     "the-project": (
         {**PLUGIN, "poolwright.yaml": b"spec: ["},
@@ -121,6 +136,7 @@ BROKEN = {
             "The clusters aren't known: poolwright.yaml:2:1: this is not YAML: did not find expected node content, "
             "while parsing a flow node",
             "A placement, or platform.",
+            NO_RELEASE,
         ),
     ),
 }
@@ -147,7 +163,7 @@ fix: point source.path of the Application at the project's folder, or at one in 
 
 def test_a_tooltip_is_bounded() -> None:
     many = {f"cluster-{number:03}": ["platform"] for number in range(500)}
-    for one in build_announcements(many, None):
+    for one in build_announcements(many, None, releases=dict.fromkeys(many, "26-7")):
         assert len(one.tooltip) == MAX_NAMES + 3
 
 
