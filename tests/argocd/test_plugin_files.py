@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packet_fleet import packet_call, packet_fleet
 from plugin_call import (
     TRUST,
     Call,
@@ -242,16 +243,23 @@ HEAVY = (
     *("poolwright.cli.commands", "poolwright.cli.load", "poolwright.plan", "poolwright.allocation"),
     *("poolwright.trust.schema", "poolwright.argocd.announcements", "poolwright.argocd.discover"),
 )
+# What judges signatures: only where something is taken from a release.
+JUDGES = ("cryptography", "poolwright.attestations", "poolwright.packets", "poolwright.packet")
+LOADED = {
+    "rendered": (Call(parameters=unit_parameters("east", "platform")), PLUGIN, (*HEAVY, *JUDGES)),
+    "released": (packet_call(), packet_fleet(), HEAVY),
+}
 
 
-def test_it_loads_nothing_heavy(tmp_path: Path) -> None:
-    root = write_files(tmp_path / "sent", PLUGIN)
-    (tmp_path / "trust.yaml").write_text(TRUST)
-    environment = build_environment(Call(parameters=unit_parameters("east", "platform")), tmp_path / "trust.yaml")
+@pytest.mark.parametrize(("asked", "files", "heavy"), LOADED.values(), ids=LOADED)
+def test_it_loads_nothing_heavy(asked: Call, files: Files, heavy: tuple[str, ...], tmp_path: Path) -> None:
+    root = write_files(tmp_path / "sent", files)
+    (tmp_path / "trust.yaml").write_text(str(asked.trust))
+    environment = build_environment(asked, tmp_path / "trust.yaml")
     loaded = list_modules(("generate", "--argocd"), root, environment)
     loaded -= list_modules((), root, environment)
     assert "poolwright.argocd.request" in loaded
-    assert {name for name in loaded for heavy in HEAVY if name == heavy or name.startswith(f"{heavy}.")} == set()
+    assert {name for name in loaded for one in heavy if name == one or name.startswith(f"{one}.")} == set()
 
 
 MODULES = (
