@@ -28,7 +28,7 @@ $(VENV)/installed: pyproject.toml
 
 demo: $(VENV)/installed
 	@rm -rf $(DEMO)
-	$(BIN)/poolwright check --project examples/fleet
+	$(BIN)/poolwright check --project examples/fleet --as-of 2026-11-30
 	$(BIN)/poolwright render --project examples/fleet --out $(DEMO) --verify
 	$(BIN)/poolwright plan --project examples/fleet --cluster east
 	$(BIN)/poolwright cmp test --project examples/fleet --repo examples/fleet --app lab-alpha-guard-1b7 \

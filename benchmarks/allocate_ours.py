@@ -14,8 +14,10 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation, Claim, DeviceClass
@@ -80,7 +82,9 @@ def parse_world(world: Json) -> World:
     ]
     # Without the lines that things stand on, which nobody asks for: finding them takes minutes for so many objects.
     (empty,) = parse_documents(b"{}", "world")
-    objects = parse_objects([replace(empty, value={"apiVersion": "v1", "kind": "List", "items": items})])
+    objects = parse_objects(
+        [msgspec.structs.replace(empty, value={"apiVersion": "v1", "kind": "List", "items": items})]
+    )
     return World(
         features=Features(minor=world["minor"], **world["features"]),
         nodes=tuple(placed.value for placed in objects.nodes),

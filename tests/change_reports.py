@@ -298,7 +298,7 @@ CLASS_TIGHTENED = build_report(
     lanes=(ValueChange(path="pools.h100-pool.lane", before="baseline", after="experiment", note=""),),
     waivers=(
         ValueChange(
-            path="Pool.h100-pool.headroom-short",
+            path="pools.h100-pool.headroom-short",
             before=None,
             after="until 2027-01-31 by platform: the spare node arrives in January",
             note="",

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 from containerfile import Build, Root, Stage, parse_containerfile
+from plugin_call import Call, build_environment, unit_parameters
 
 from fleet import FLEET, ROOT
+from folders import write_files
 from needs import REASON, needs
 from run_poolwright import Ran, run
 
@@ -50,6 +52,7 @@ def test_what_the_image_says() -> None:
         "PYTHONSAFEPATH": "1",
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "POOLWRIGHT_KUSTOMIZE": "/opt/poolwright/bin/kubectl",
         "POOLWRIGHT_TEMPLATES": "off",
     }
 
@@ -67,6 +70,13 @@ def test_requirements_have_hashes_and_are_of_the_project() -> None:
 
 # What is run as 999, with HOME=/ and a read-only root, in the project and without a network. Of a unit: as here.
 UNIT = ("poolwright", "generate", "--cluster", "east", "--unit")
+PLUGIN = ("poolwright", "generate", "--argocd")
+TRUST = "/etc/poolwright"  # where the pod mounts it
+COMMITTED = """\
+apiVersion: poolwright.dev/v1alpha1
+kind: TrustPolicy
+allow: [{argocdProject: inference-fleet-east, clusters: [east], units: ["*"], deliveries: [committed]}]
+"""
 NOT_WRITTEN = "import os\ntry: open('/home/argocd/x', 'w')\nexcept OSError as e: print(e.strerror, os.getresuid())"
 WITHOUT_BYTECODE = (
     "import os, sys, poolwright.cli.generate; "
@@ -79,7 +89,8 @@ INTERFACES = "import socket; print([name for _, name in socket.if_nameindex()])"
 def list_runs() -> dict[str, tuple[tuple[str, ...], dict[str, str], Ran]]:
     """What is run, with which more in the environment (`tmpfs`: with a /tmp), and what comes of it."""
     here = {unit: run(*UNIT[1:], unit, folder=FLEET) for unit in ("chat-70b", "platform", "rewrite-0b6")}
-    assert {ran.code for ran in here.values()} == {0}
+    guard = run("generate", "--cluster=lab-alpha", "--unit=guard-1b7", folder=FLEET)
+    assert {ran.code for ran in (*here.values(), guard)} == {0}
     no_slot = "POOLWRIGHT_AT_ONCE is 65, and /opt/poolwright/slots/64 can't be opened (No such file or directory)"
     return {
         "a-unit": ((*UNIT, "chat-70b"), {}, here["chat-70b"]),
@@ -90,6 +101,13 @@ def list_runs() -> dict[str, tuple[tuple[str, ...], dict[str, str], Ran]]:
             Ran(2, "", f"poolwright: {no_slot}: make it no larger\n"),
         ),
         "a-team's-component": ((*UNIT, "rewrite-0b6"), {"tmpfs": "/tmp"}, here["rewrite-0b6"]),
+        # With the trust file that is shipped, where it is looked for.
+        "the-plugin": (PLUGIN, send("lab-alpha", "guard-1b7", "guard"), guard),
+        "the-plugin-with-a-team's-component": (
+            PLUGIN,
+            {**send("east", "rewrite-0b6", "search"), "POOLWRIGHT_TRUST": f"{TRUST}/committed.yaml", "tmpfs": "/tmp"},
+            here["rewrite-0b6"],
+        ),
         "nothing-is-compiled": (("python", "-c", WITHOUT_BYTECODE), {}, Ran(0, "[]\n", "")),
         "nothing-is-writable": (
             ("python", "-c", NOT_WRITTEN),
@@ -98,6 +116,18 @@ def list_runs() -> dict[str, tuple[tuple[str, ...], dict[str, str], Ran]]:
         ),
         "no-network": (("python", "-c", INTERFACES), {}, Ran(0, "['lo']\n", "")),
     }
+
+
+def send(cluster: str, unit: str, namespace: str) -> dict[str, str]:
+    """What Argo CD puts into the environment of a call for a unit."""
+    asked = Call(
+        parameters=unit_parameters(cluster, unit),
+        argocd_project=f"inference-fleet-{cluster}",
+        namespace=namespace,
+        served=(),
+    )
+    environment = build_environment(asked, Path(TRUST))
+    return {name: value for name, value in environment.items() if name.startswith(("ARGOCD_", "KUBE_"))}
 
 
 @pytest.fixture
@@ -109,8 +139,16 @@ def room(tmp_path: Path) -> Iterator[Path]:
 
 def test_its_steps_give_what_renders_and_nothing_else_is_needed(room: Path) -> None:
     image, root = carry_out(room)
-    mounts = [(str(room / "fleet"), "/work", "ro"), (str(room / "var-files"), "/var/run/argocd", "ro")]
+    mounts = [
+        (str(room / "fleet"), "/work", "ro"),
+        (str(room / "var-files"), "/var/run/argocd", "ro"),
+        (str(room / "trust"), TRUST, "ro"),
+    ]
     shutil.copytree(FLEET, room / "fleet")
+    write_files(
+        room / "trust",
+        {"trust.yaml": (ARGOCD / "trust.yaml").read_bytes(), "committed.yaml": COMMITTED.encode()},
+    )
     stub = room / "var-files" / Path(STUB).name
     stub.parent.mkdir()
     stub.write_text('#!/bin/sh\nexec "$@"\n')

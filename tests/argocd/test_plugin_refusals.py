@@ -35,6 +35,19 @@ poolwright: the Application refused: ARGOCD_APP_PARAMETERS: it isn't JSON; fix: 
 a list
 """,
     ),
+    # Nothing that Argo CD sends: what isn't UTF-8 stands in no JSON.
+    "no-utf-8": (
+        Call(parameters='[{"name": "cluster", "string": "\udcff"}]'),
+        PLUGIN,
+        """\
+ARGOCD_APP_PARAMETERS: it isn't JSON  [plugin-parameters]
+  why  what an Application's source.plugin.parameters say is rendered exactly, or not at all (poolwright plugin \
+parameters)
+  fix  let Argo CD set it; for a test, write a list
+poolwright: the Application refused: ARGOCD_APP_PARAMETERS: it isn't JSON; fix: let Argo CD set it; for a test, write \
+a list
+""",
+    ),
     "no-list": (
         Call(parameters='{"cluster": "east"}'),
         PLUGIN,
@@ -335,7 +348,7 @@ resource.k8s.io/v1; fix: let the cluster's stack pin the Kubernetes that it runs
 poolwright.yaml: poolwright.yaml wasn't sent: the plugin has nothing above fleets/prod/overlays of the repository  \
 [project-missing]
   why  with --plugin-use-manifest-generate-paths, the annotation argocd.argoproj.io/manifest-generate-paths bounds \
-what is sent (Argo CD's plugin contract)
+what is sent; without, a link in source.path hides what is above it (Argo CD's plugin contract)
   fix  set the annotation argocd.argoproj.io/manifest-generate-paths: "/fleets/prod", so that all of the project is \
 sent
 poolwright: east/chat-70b refused: poolwright.yaml: poolwright.yaml wasn't sent: the plugin has nothing above \
@@ -350,7 +363,7 @@ fleets/prod/overlays of the repository; fix: set the annotation argocd.argoproj.
 poolwright.yaml: poolwright.yaml wasn't sent: the plugin has nothing above overlays/east/chat-70b of the repository  \
 [project-missing]
   why  with --plugin-use-manifest-generate-paths, the annotation argocd.argoproj.io/manifest-generate-paths bounds \
-what is sent (Argo CD's plugin contract)
+what is sent; without, a link in source.path hides what is above it (Argo CD's plugin contract)
   fix  set the annotation argocd.argoproj.io/manifest-generate-paths: "/", so that all of the project is sent
 poolwright: east/chat-70b refused: poolwright.yaml: poolwright.yaml wasn't sent: the plugin has nothing above \
 overlays/east/chat-70b of the repository; fix: set the annotation argocd.argoproj.io/manifest-generate-paths: "/", so \

@@ -12,6 +12,8 @@ import yaml
 from fleet import FLEET, ROOT
 from folders import read_files, write_files
 from kubernetes_schemas import MINORS, check_object
+from poolwright.trust.allow import find_allowed
+from poolwright.trust.policy import Allowed, TrustPolicy, parse_trust
 from real_kustomize import build_for_real, why_refused
 
 ARGOCD = ROOT / "pipelines" / "argocd"
@@ -227,12 +229,15 @@ def test_no_application_is_made_up_for_packets() -> None:
 
 
 def test_the_example_of_a_trust_file_allows_the_example() -> None:
-    (allowed,) = yaml.safe_load(TRUST)["allow"]
     application = read(ARGOCD / "applications" / "plugin.yaml")["spec"]
     parameters = {one["name"]: one["string"] for one in application["source"]["plugin"]["parameters"]}
-    assert allowed == {
-        "argocdProject": application["project"],
-        "clusters": [parameters["cluster"]],
-        "units": ["*"],
-        "deliveries": ["plugin"],
-    }
+    policy = parse_trust(TRUST.encode(), "trust.yaml")
+    allowed = Allowed(
+        argocd_project=application["project"],
+        clusters=(parameters["cluster"],),
+        units=("*",),
+        deliveries=("plugin",),
+    )
+    assert policy == TrustPolicy(api_version="poolwright.dev/v1alpha1", kind="TrustPolicy", allow=(allowed,))
+    for unit in (parameters["unit"], "platform"):
+        assert find_allowed(policy, "", application["project"], parameters["cluster"], unit) == (allowed,)

@@ -170,6 +170,103 @@ def test_what_is_said_of_lanes() -> None:
     assert text.count("[lane-changed]") == 3
 
 
+# --- waivers
+
+
+def waive(rule: str, expires: str, files: Files = SMALL, path: str = "spec.surge") -> Files:
+    """A waiver of the placement in production."""
+    waiver = f"{{rule: {rule}, path: {path}, reason: Until more come., owner: team-chat, expires: {expires}}}"
+    return edit(files, PLACEMENTS, ("  surge: 1\n", f"  surge: 1\n  waivers:\n    - {waiver}\n"))
+
+
+WAIVED = "placements.east/chat-70b.surge-short[spec.surge]"
+UNTIL = "until {} by team-chat: Until more come."
+WAIVERS: dict[str, tuple[Files, Files, tuple[ValueChange, ...]]] = {
+    "new": (
+        SMALL,
+        waive("surge-short", "2027-01-31"),
+        (value(WAIVED, None, UNTIL.format("2027-01-31")),),
+    ),
+    "for-longer": (
+        waive("surge-short", "2027-01-31"),
+        waive("surge-short", "2027-02-28"),
+        (value(WAIVED, UNTIL.format("2027-01-31"), UNTIL.format("2027-02-28")),),
+    ),
+    "gone": (
+        waive("surge-short", "2027-01-31"),
+        SMALL,
+        (value(WAIVED, UNTIL.format("2027-01-31"), None),),
+    ),
+    "that-stays": (waive("surge-short", "2027-01-31"), waive("surge-short", "2027-01-31"), ()),
+}
+
+
+@pytest.mark.parametrize("case", WAIVERS)
+def test_waivers(case: str) -> None:
+    """A waiver is a change by itself: of no object, verdict or version, and of no cluster."""
+    before, after, rows = WAIVERS[case]
+    report = compare(before, after)
+    others = (report.objects, report.clusters, report.steps, report.findings)
+    assert (report.waivers, others, report.is_empty) == (rows, ((), (), (), ()), not rows)
+
+
+QUOTA = ("    - name: chat\n", "    - {name: chat, quota: {interactive-80g: 1}}\n")
+SHORT = edit(SMALL, POOL, QUOTA)
+SHORT_WAIVED = edit(
+    SMALL,
+    POOL,
+    (
+        QUOTA[0],
+        f"{QUOTA[1]}  waivers:\n"
+        "    - {rule: quota-short, reason: Until more come., owner: platform-gpu, expires: 2027-01-31}\n",
+    ),
+)
+SHORT_TEXT = """\
+  at   spec.namespaces[0].quota.interactive-80g
+  why  above the quota the API server refuses a pod's claim: replicas are missing, or an update stands still \
+(Kubernetes ResourceQuota)
+  fix  raise the quota to 12, or lower maxReplicas or surge
+"""
+NEEDS = (
+    'namespace "chat" may claim 1 devices of class "interactive-80g", and its placements need 12 (chat-70b 8, '
+    "chat-70b-next 4)  [quota-short]\n"
+)
+RISKS: dict[str, tuple[Files, Files, str]] = {
+    "that-is-new": (SMALL, SHORT, f"specs/pool.yaml:28:45: {NEEDS}{SHORT_TEXT}"),
+    "that-was-there": (SHORT, SHORT, ""),
+    "that-is-waived": (
+        SMALL,
+        SHORT_WAIVED,
+        f"specs/pool.yaml:28:45: warning: {NEEDS}{SHORT_TEXT}"
+        "  but  waived until 2027-01-31 by platform-gpu: Until more come.\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RISKS)
+def test_risks_of_specs(case: str) -> None:
+    before, after, text = RISKS[case]
+    report = compare(before, after)
+    assert say_findings(report, "quota-short") == text
+    assert {one.code for one in report.findings} - {"step-too-small"} == ({"quota-short"} if text else set())
+
+
+ENDED = waive("surge-short", "2026-11-29")
+WRONG: dict[str, tuple[Files, Files, str]] = {
+    "one-that-is-over-and-new": (SMALL, ENDED, "waiver-expired"),
+    "one-that-was-over-before": (ENDED, ENDED, ""),
+    "one-of-a-rule-that-has-no-exceptions": (SMALL, waive("surge-tier", "2027-01-31"), "waiver-forbidden"),
+    # What it is for needn't differ in this change.
+    "one-that-nothing-here-needs": (SMALL, waive("surge-short", "2027-01-31"), ""),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_waivers(case: str) -> None:
+    before, after, code = WRONG[case]
+    assert [one.code for one in compare(before, after).findings] == ([code] if code else [])
+
+
 # --- prices
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fleet import SMALL_FLEET
 from fleet_variants import shared_fleet
-from poolwright.specs.codes import CODES
+from poolwright.specs.codes import CODES, explain_code
 from poolwright.specs.schema import KINDS
 from run_poolwright import Ran, run
 
@@ -224,7 +224,7 @@ def test_every_field_is_explained_by_the_name_that_a_fix_suggests(kind: str, tmp
 
 @pytest.mark.parametrize("code", CODES)
 def test_every_code(code: str, tmp_path: Path) -> None:
-    assert run("explain", code, folder=tmp_path) == Ran(0, f"{code}: {CODES[code]}\n", "")
+    assert run("explain", code, folder=tmp_path) == Ran(0, f"{code}: {explain_code(code)}\n", "")
 
 
 UNKNOWN: dict[str, str] = {

@@ -278,13 +278,13 @@ def test_its_options_are_those_that_its_help_lists() -> None:
 
 
 # What takes longer to load than a unit to render, or starts programs, or that only other commands need.
-# (msgspec loads decimal, and dataclasses inspect: those have to be.)
+# (msgspec loads decimal: that has to be. dataclasses: docs/decisions/0037.)
 HEAVY = (
     *("click", "jsonschema_rs", "cel_expr_python", "jinja2", "hypothesis", "kubernetes_validate"),
     *("argparse", "subprocess", "pathlib", "tempfile", "fractions", "difflib", "concurrent"),
     *("importlib.metadata", "poolwright.specs.schema", "poolwright.specs.shape", "poolwright.specs.report"),
     *("poolwright.kustomize", "poolwright.cli.commands", "poolwright.cli.load", "poolwright.catalog.inventory"),
-    *("poolwright.allocation", "poolwright.plan", "json"),
+    *("poolwright.allocation", "poolwright.plan", "json", "dataclasses"),
     *("poolwright.admission.admit", "poolwright.admission.mends", "poolwright.admission.report"),
 )
 MODULES = (

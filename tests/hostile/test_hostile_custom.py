@@ -163,7 +163,11 @@ CASES: dict[str, Case] = {
     ),
     "resource-absolute": Case(
         component("resources: [/etc/passwd]\n"),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: "
+            "/etc/passwd: security; file '/etc/passwd' is not in or below 'custom/my-cluster/my-model'  "
+            "[custom-build]"
+        ),
         codes=JUDGED,
     ),
     "resource-of-another-unit": Case(
@@ -176,17 +180,28 @@ CASES: dict[str, Case] = {
     ),
     "config-map-file-outside": Case(
         component("configMapGenerator: [{name: a, files: [a=../../../../outside/secret.yaml]}]\n"),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: "
+            "custom/my-cluster/my-model: loading KV pairs: file sources: [a=../../../../outside/secret.yaml]: ..."
+        ),
         codes=JUDGED,
     ),
     "config-map-file-absolute": Case(
         component("configMapGenerator: [{name: a, files: [/etc/passwd]}]\n"),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: "
+            "custom/my-cluster/my-model: loading KV pairs: file sources: [/etc/passwd]: security; file "
+            "'/etc/passwd' is not in or below 'custom/my-cluster/my-model'  [custom-build]"
+        ),
         codes=JUDGED,
     ),
     "secret-env-outside": Case(
         component("secretGenerator: [{name: a, envs: [/etc/passwd]}]\n"),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: "
+            "custom/my-cluster/my-model: loading KV pairs: env source files: [/etc/passwd]: security; file "
+            "'/etc/passwd' is not in or below 'custom/my-cluster/my-model'  [custom-build]"
+        ),
         codes=JUDGED,
     ),
     "a-file-is-a-link": Case(
@@ -291,7 +306,10 @@ CASES: dict[str, Case] = {
     ),
     "two-kustomizations": Case(
         component("", {"Kustomization": HEAD}),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: custom/my-cluster/my-model: "
+            "Found multiple kustomization files under: custom/my-cluster/my-model  [custom-build]"
+        ),
         codes=JUDGED,
     ),
     "no-kustomization": Case(
@@ -353,7 +371,10 @@ CASES: dict[str, Case] = {
     ),
     "resource-nested-deep": Case(
         component("resources: [a.yaml]\n", {"a.yaml": CONFIG_MAP + "data: " + "[" * 20_000}),
-        says=("custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: accumulating ..."),
+        says=(
+            "custom/my-cluster/my-model/kustomization.yaml: overlays/my-cluster/my-model: "
+            "a.yaml: MalformedYAMLyaml: line 4: exceeded max depth of 10000 in File: a.yaml  [custom-build]"
+        ),
         codes=JUDGED,
     ),
     "file-name-that-moves-a-cursor": Case(

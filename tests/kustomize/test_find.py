@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,26 @@ def test_what_is_given_is_used_or_is_an_error(tmp_path: Path) -> None:
     )
     assert find_kustomize(None, {**environ, "POOLWRIGHT_KUSTOMIZE": f"{tmp_path}/data"}) == KustomizeError(
         reason=f"POOLWRIGHT_KUSTOMIZE isn't a program: {tmp_path}/data", fix=NOT_THERE
+    )
+
+
+def test_the_variable_finds_nothing_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the sidecar that is a folder of a repository."""
+    write_program(tmp_path / "bin/kustomize", KUSTOMIZE_SAYS)
+    monkeypatch.chdir(tmp_path)
+    for name in ("bin/kustomize", "./bin/kustomize"):
+        assert find_kustomize(None, {"POOLWRIGHT_KUSTOMIZE": name}) == KustomizeError(
+            reason=f"POOLWRIGHT_KUSTOMIZE isn't an absolute path: {name}", fix="write it as one, or a name on PATH"
+        )
+
+
+def test_nowhere_to_run_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """That isn't the program's fault, and installing another is no help."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    program = write_program(tmp_path / "kustomize", KUSTOMIZE_SAYS)
+    assert find_kustomize(program, {}) == KustomizeError(
+        reason=f"Kustomize needs a temporary folder, and none can be made in {tmp_path}/nowhere",
+        fix="name a folder that can be written to in TMPDIR, on a machine with /bin/sh, mktemp and rm",
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from oracles import Truth
-from plan_world import World, demand_of
 from witness_oracle import publish
 
+from plan_world import World, demand_of
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Judgement, Witness
 

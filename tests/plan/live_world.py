@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from plan_world import FEATURES, World, demand_of
-
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim
 from poolwright.allocation.cluster_objects import ClaimTemplate, ClusterObjects, Placed
 from poolwright.allocation.held import DeviceId

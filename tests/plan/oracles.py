@@ -13,8 +13,8 @@ from itertools import islice, permutations, product
 from math import factorial, prod
 
 from board import FREE, NOWHERE, Board, State, Takes, add_one
-from plan_world import Group, Want, World, demand_of, slices_of
 
+from plan_world import Group, Want, World, demand_of, slices_of
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import Allocation
 from poolwright.allocation.held import Held

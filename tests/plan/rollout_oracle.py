@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from oracles import fits, list_placements
+
 from plan_world import World
 
 Devices = frozenset[int]

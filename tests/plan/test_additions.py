@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from plan_world import Want, World, demand_of
 
 from fleet import FLEET, ROOT
+from plan_world import Want, World, demand_of
 from poolwright.plan.engine import judge
 from poolwright.plan.what_if.additions import (
     Added,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from oracles import try_packings
-from plan_world import Want, World, demand_of, draw_mixed, draw_partitions, draw_singles
 
+from plan_world import Want, World, demand_of, draw_mixed, draw_partitions, draw_singles
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import exactly
 from poolwright.plan.what_if.clearing import Clearing, Option, judge_clearing

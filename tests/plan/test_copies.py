@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, workload
 
+from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_partitions, workload
 from poolwright.catalog.inventory import Node
 from poolwright.catalog.resource_slice import AttributeOnDevice, Device, Placement, ResourceSlice
 from poolwright.plan.demand import find_pinned, pin_to

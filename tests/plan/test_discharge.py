@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from plan_world import Want, World, demand_of, pod_of
 
+from plan_world import Want, World, demand_of, pod_of
 from poolwright.allocation.subject import Subject
 from poolwright.plan.demand import Bystander, Demand, Turnover
 from poolwright.plan.engine import judge

@@ -13,10 +13,10 @@ from typing import Literal
 import pytest
 from oracles import Truth, list_placements
 from oracles import fits as devices_fit
-from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 from test_loss import counts, without_node
 from test_oracles import find_lies
 
+from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of
 from poolwright.plan import discharge, engine
 from poolwright.plan.demand import Bystander, Demand
 from poolwright.plan.engine import judge

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from plan_draws import DRAWS
-from plan_world import DRIVER, FEATURES, Group, Need, Option, Part, Want, World, demand_of
 
+from plan_world import DRIVER, FEATURES, Group, Need, Option, Part, Want, World, demand_of
 from poolwright.allocation.claim import Claim, ClaimRequest, Constraint, DeviceClass, DeviceConfig, Request, Toleration
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oracles import try_allocator, try_packings
-from plan_world import Want, World, demand_of
 
+from plan_world import Want, World, demand_of
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import Count, exactly
 

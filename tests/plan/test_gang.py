@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 from oracles import fits, list_placements
-from plan_world import FEATURES, Want, World, demand_of, workload
 
+from plan_world import FEATURES, Want, World, demand_of, workload
 from poolwright.allocation.features import Features
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_singles
 
+from plan_world import DRIVER, Want, World, demand_of, draw_mixed, draw_singles
 from poolwright.catalog.planned_devices import PCIE_ROOT
 from poolwright.catalog.resource_slice import UNSUPPORTED, AttributeOnDevice, Counters, Device
 from poolwright.plan.demand import Demand

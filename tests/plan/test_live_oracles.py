@@ -12,8 +12,8 @@ import pytest
 from lies import find_lies
 from live_world import Held, build_live_world
 from oracles import Truth, try_packings
-from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 
+from plan_world import World, demand_of, draw_mixed, draw_partitions, draw_singles
 from poolwright.allocation.placing import Placer
 from poolwright.plan.demand import build_subjects
 from poolwright.plan.live import whole

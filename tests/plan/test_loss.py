@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from plan_world import EVERY, Group, Need, Option, Part, Want, World, demand_of, draw_mixed, draw_singles, pod_of
-
 from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Request
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.demand import Demand, Workload

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 from oracles import try_packings
-from plan_world import Want, World, _select, demand_of, draw_mixed, draw_singles, node_name
 
+from plan_world import Want, World, _select, demand_of, draw_mixed, draw_singles, node_name
 from poolwright.allocation.claim import ClaimRequest, DeviceClass
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.demand import Demand, Workload, pin_to

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_world import DRIVER, FEATURES, Want, World, demand_of, pod_of
 
+from plan_world import DRIVER, FEATURES, Want, World, demand_of, pod_of
 from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, DeviceClass, Request
 from poolwright.allocation.subject import Subject
 from poolwright.catalog.inventory import Node

@@ -11,8 +11,8 @@ import pytest
 from lies import check_witnesses, find_empty_promises, find_lies
 from oracles import count_orders, try_allocator, try_packings, walk_packings
 from plan_draws import DRAWS
-from plan_world import DRIVER, World, demand_of, draw_singles, node_name
 
+from plan_world import DRIVER, World, demand_of, draw_singles, node_name
 from poolwright.plan.engine import judge
 from poolwright.plan.methods import general
 from poolwright.plan.verdict import exactly

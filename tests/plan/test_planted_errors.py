@@ -10,8 +10,8 @@ import pytest
 from lies import find_lies
 from oracles import try_packings
 from plan_draws import DRAWS
-from plan_world import demand_of
 
+from plan_world import demand_of
 from poolwright.allocation import attempt
 from poolwright.allocation.claim import ALL, EXACT_COUNT, ClaimRequest, Request
 from poolwright.catalog.resource_slice import ResourceSlice

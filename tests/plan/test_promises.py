@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from plan_world import Want, World, demand_of
 
+from plan_world import Want, World, demand_of
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import ClusterPlan

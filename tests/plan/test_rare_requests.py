@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plan_world import EVERY, Group, Need, Option, Part, Want, World, demand_of
-
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import Judgement
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from plan_world import DRIVER, EVERY, Group, Need, Option, Part, Want, World, demand_of
 from test_small_traps import ask, reach_both, words
 
+from plan_world import DRIVER, EVERY, Group, Need, Option, Part, Want, World, demand_of
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim, ClaimRequest
 from poolwright.plan.engine import judge
 from poolwright.plan.what_if.loss import judge_losses

@@ -8,9 +8,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 from witness_oracle import find_problem
 
+from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 from poolwright.allocation.subject import Subject, claim_key
 from poolwright.catalog.resource_slice import CapacityOnDevice
 from poolwright.plan.demand import Demand

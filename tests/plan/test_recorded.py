@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from plan_world import FEATURES, World, demand_of
 
+from plan_world import FEATURES, World, demand_of
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.cluster import ClusterPlan
 from poolwright.plan.recorded import MAX_BYTES, RecordedCluster, RecordedWitness, parse_recorded

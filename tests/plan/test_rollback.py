@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema_rs
-from plan_world import Want, World, demand_of
 
 from fleet import FACTS, FLEET, ROOT, Files, edit, list_specs, read_fleet
 from folders import write_files
+from plan_world import Want, World, demand_of
 from poolwright.catalog.inventory import Inventory
 from poolwright.catalog.planned_nodes import build_planned_slices
 from poolwright.plan.engine import judge

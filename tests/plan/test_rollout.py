@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from plan_world import Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, node_name
 from rollout_oracle import Pace, deployment_sticks, groups_stick
 from test_from_objects import read_cluster
 
+from plan_world import Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, node_name
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import AllocatedDevice, Allocation, Claim
 from poolwright.plan.demand import Demand, Turnover, Workload

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 from oracles import list_placements, try_packings
-from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 
+from plan_world import FEATURES, Want, World, demand_of, draw_mixed, draw_partitions, draw_singles, pod_of, workload
 from poolwright.allocation.claim import Allocation
 from poolwright.plan import engine
 from poolwright.plan.demand import Workload

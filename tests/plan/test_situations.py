@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
-from plan_world import pod_of
 
 from case_clusters import (
     build_all_or_two,
@@ -21,6 +20,7 @@ from case_clusters import (
     build_tainted_half,
 )
 from given_cluster import Json, as_file
+from plan_world import pod_of
 from poolwright.allocation.features import build_features
 from poolwright.allocation.parse_objects import parse_objects
 from poolwright.catalog.inventory import Node

@@ -245,3 +245,13 @@ def test_the_table() -> None:
     (assumed,) = [line for line in lines if line.startswith("  assumed: ")]
     assert "; slots are one packing and not a prediction: workloads in this order, " in assumed
     assert "slots" not in run("plan", "--project", str(FLEET), "--cluster", "lab", folder=ROOT).stdout
+
+
+def test_what_would_make_room_is_found_by_its_whole_name() -> None:
+    """A slot's claim has its workload's title in its name, with a slash, as a real one never has."""
+    demand = own(demand_of(World(((0,),), (Want(2, (frozenset({0}),)),))))
+    (workload,) = demand.workloads
+    first, second = build_slots(replace(demand, workloads=(replace(workload, title="t/chat"),)), "c")
+    assert (first.node, second.node) == ("n0", "")
+    assert second.reasons[-1].startswith("not giving devices to claim ")
+    assert second.reasons[-1].endswith(" (d0) would make room: d0 on n0")

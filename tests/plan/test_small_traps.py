@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from plan_world import DRIVER, EVERY, Group, Need, Option, Part, Want, World, demand_of, pod_of
-
 from poolwright.allocation.claim import ALL, AllocatedDevice, Allocation, Claim, ClaimRequest, Request
 from poolwright.catalog.resource_slice import Placement
 from poolwright.plan.demand import Demand, Workload, pin_to

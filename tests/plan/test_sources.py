@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_world import DRIVER, Want, World, demand_of
 
 from fleet import FACTS, read_fleet
+from plan_world import DRIVER, Want, World, demand_of
 from poolwright.allocation.reasons.clauses import split_clauses
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.catalog.resource_slice import Taint

@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from plan_world import demand_of, draw_mixed, draw_partitions, draw_singles
 from witness_oracle import find_problem
 
+from plan_world import demand_of, draw_mixed, draw_partitions, draw_singles
 from poolwright.plan.engine import judge
 from poolwright.plan.verdict import Witness
 

@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import replace
 
 from oracles import fits, list_placements
-from plan_world import DRIVER, World, demand_of
 
+from plan_world import DRIVER, World, demand_of
 from poolwright.allocation.held import DeviceId
 from poolwright.plan.replay import Replay
 from poolwright.plan.verdict import Move, Witness

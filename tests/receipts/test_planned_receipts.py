@@ -17,6 +17,7 @@ from poolwright.allocation.outcome import Allocated
 from poolwright.plan.demand import Demand, build_replica
 from poolwright.plan.engine import judge
 from poolwright.receipts.document import Receipt, Receipts, parse_receipts, receipts_schema, render_receipts
+from poolwright.receipts.losses import LossBook
 from poolwright.receipts.planned import build_planned
 
 COUNT = int(os.environ.get("POOLWRIGHT_PLAN_CATALOGS", "60"))
@@ -104,3 +105,11 @@ def test_counts_shrink_as_others_take_devices() -> None:
     assert [one.on_node.left for (one,) in left if one is not None] == [4, 3]
     assert [one.in_cluster.free for (one,) in left if one is not None] == [4, 3]
     assert [one.on_node.selected for (one,) in left if one is not None] == [4, 4]
+
+
+def test_a_release_is_named_in_its_receipts() -> None:
+    demand = build_small_world("four", 0)
+    found = build_planned(
+        demand, judge(demand), cluster="c", units={}, prices=(), pins=(), release="2026.11", losses=LossBook()
+    )
+    assert [(row.release, row.if_lost) for row in found.receipts] == [("2026.11", None)] * 2

@@ -21,6 +21,7 @@ from poolwright.catalog.units import build_closures
 from poolwright.specs.document import MAX_SPEC_BYTES
 from poolwright.specs.finding import SpecError, render_text
 from poolwright.specs.parse import parse_specs
+from poolwright.specs.risks import check_risks
 
 BAD = Path(__file__).parent / "bad"
 CASES = {
@@ -37,10 +38,11 @@ def read_valid() -> dict[str, bytes]:
 def judge(files: Mapping[str, bytes]) -> str:
     """What `check` says of the files; the one that the envelope names is there."""
     try:
-        build_closures(parse_specs(files), {"models/chat/config.json": b"{}"}, FACTS)
+        specs = parse_specs(files)
+        build_closures(specs, {"models/chat/config.json": b"{}"}, FACTS)
     except SpecError as error:
         return render_text(error.findings)
-    return ""
+    return render_text(check_risks(specs))
 
 
 def apply_case(case: Mapping[str, Any]) -> dict[str, bytes]:

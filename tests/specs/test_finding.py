@@ -6,9 +6,9 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from poolwright.specs.finding import Finding, SpecError, escape_controls, render_details, render_text, sort_findings
 from poolwright.specs.place import Place

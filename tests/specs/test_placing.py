@@ -19,8 +19,9 @@ from fleet import FACTS
 from folders import read_files
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.units import build_closure, build_closures
-from poolwright.specs.finding import Finding, SpecError, render_text
+from poolwright.specs.finding import Finding, SpecError, render_text, sort_findings
 from poolwright.specs.parse import parse_specs
+from poolwright.specs.risks import check_risks
 from poolwright.specs.unit_specs import parse_platform_specs, parse_unit_specs
 from poolwright.trees.tree import unit_name
 
@@ -57,10 +58,11 @@ def test_refused(name: str, request: pytest.FixtureRequest) -> None:
 def judge(files: Mapping[str, bytes]) -> tuple[Finding, ...]:
     """What `check` finds."""
     try:
-        build_closures(parse_specs(files), NAMED, FACTS)
+        specs = parse_specs(files)
+        build_closures(specs, NAMED, FACTS)
     except SpecError as error:
         return error.findings
-    return ()
+    return sort_findings(check_risks(specs))
 
 
 def judge_unit(files: Mapping[str, bytes], unit: str) -> tuple[Finding, ...]:

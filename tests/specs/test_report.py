@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
@@ -14,10 +13,12 @@ from typing import Any, get_args
 import jsonschema_rs
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from poolwright.specs.finding import Finding, escape_controls, render_text, sort_findings
 from poolwright.specs.place import Place
 from poolwright.specs.report import ReportFormat, finding_list_schema, render_findings
+from poolwright.specs.waiving import UsedWaiver
 from sarif_schema import SARIF
 
 DATA = Path(__file__).parent / "data"
@@ -50,8 +51,24 @@ UNREADABLE = Finding(
     fix="give it read permission",
 )
 SECOND = replace(PLAIN, place=replace(PLAIN.place, line=3, column=0), what="another one", why="this one differs")
+WAIVED = replace(
+    PLAIN,
+    severity="warning",
+    place=Place("specs/stack.yaml", 5, 9),
+    what="nobody tried it",
+    waived=UsedWaiver(
+        rule="claim-too-many-devices",
+        path=None,
+        kind="Stack",
+        name="east",
+        reason="The node [comes](https://example.com) late {0}, @someone\n::error::",
+        owner="team-a",
+        expires="2027-01-31",
+        file="specs/stack.yaml",
+    ),
+)
 # Unsorted, one twice. The names of the expected texts in data/ are `findings.` and the suffix.
-FINDINGS = (UNREADABLE, HOSTILE, PLAIN, SECOND, PLAIN)
+FINDINGS = (UNREADABLE, HOSTILE, WAIVED, PLAIN, SECOND, PLAIN)
 SUFFIXES = {"text": "txt", "json": "json", "markdown": "md", "github": "github", "sarif": "sarif"}
 
 
@@ -206,11 +223,14 @@ def test_schema_describes_and_requires_every_property() -> None:
         assert schema["description"]
         if "items" in schema:
             return 1 + walk(schema["items"])
+        if "anyOf" in schema:
+            assert schema["anyOf"][0] == {"type": "null"}
+            return walk(schema["anyOf"][1])
         properties = schema.get("properties", {})
         assert schema.get("required", []) == list(properties)
         return 1 + sum(map(walk, properties.values()))
 
-    assert walk(finding_list_schema()) == 1 + 2 + 2 + 10 + 1 + 3
+    assert walk(finding_list_schema()) == 1 + 2 + 2 + 10 + 8 + 1 + 3
     assert finding_list_schema() is not finding_list_schema()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from fleet import ENVELOPE, FACTS, PLACEMENTS, POOL, PROJECT, STACK, edit, list_specs, read_small_fleet
 from poolwright.catalog.closure import digest_closure

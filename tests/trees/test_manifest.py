@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from poolwright.specs.finding import SpecError, render_text
 from poolwright.trees.folder import JOURNAL_NAME, MANIFEST_NAME, Folder, is_tree_path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from poolwright.catalog.closure import BaseClosure, Closure, PlatformClosure, UnitClosure
 from poolwright.objects.claim import build_claims, pod_claim
@@ -33,8 +33,7 @@ def build_objects(closure: Closure) -> tuple[Object, ...]:
     return build_argocd(closure)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnitObjects:
+class UnitObjects(msgspec.Struct, frozen=True, kw_only=True):
     """A placement's finished objects, by where they stand in its folder; listed and applied in this order."""
 
     before: tuple[Object, ...]  # whole objects that the workload needs

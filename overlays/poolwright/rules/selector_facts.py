@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from poolwright.catalog.cel import Call, CelExpression, Const, Expr, Ident, ListExpr, Select
 from poolwright.rules.devices import list_types
 
@@ -95,7 +97,7 @@ def _narrow(context: Context, part: Expr) -> Context:
         ) if group in _MAPS:
             return _publish(context, Value(kind=_MAPS[group], domain=domain, name=name))
         case Select(test_only=True):
-            value = find_value(replace(part, test_only=False))
+            value = find_value(msgspec.structs.replace(part, test_only=False))
             return _publish(context, value) if value else context
     return context
 

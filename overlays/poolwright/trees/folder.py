@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 MANIFEST_NAME = "poolwright-manifest.json"  # lists what we wrote; a folder without one isn't finished
 JOURNAL_NAME = ".poolwright-writing.json"  # stands there only while a folder is being written
 TEMP_PREFIX = ".poolwright-tmp-"  # a file on its way to its place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class Folder(msgspec.Struct, frozen=True, kw_only=True):
     """One base or unit, rendered. It is written as a whole and has a manifest of its own.
 
     Raises: ValueError where a path could leave the folder or hide one of our own files: that is a bug of the renderer.

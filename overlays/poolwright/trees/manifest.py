@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath, Place, render_field
@@ -37,8 +38,7 @@ FolderKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What one render left in a folder."""
 
     render_format: int
@@ -47,8 +47,7 @@ class Manifest:
     files: Mapping[str, str]  # path below the folder -> digest of its bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What a folder's manifest and journal say. One that can't be read is None and has its findings."""
 
     manifest_bytes: bytes | None = None  # None: there is none
@@ -70,8 +69,7 @@ class Record:
         return manifest + journal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderState:
+class FolderState(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in a folder, against what is wanted there. Paths are below the folder, sorted."""
 
     kind: FolderKind

@@ -23,9 +23,10 @@ _TYPED: Final = (
     r"|[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?"
     r"|=|<<"
 )
-_WHOLE: Final = re.compile(_TYPED)
-# Wherever one may stand bare: as a whole line, a value, an item or a key.
-_ANYWHERE: Final = re.compile(rf"(?:^|(?<=\s))(?:{_TYPED})(?=\s|:\s|\Z)", re.MULTILINE)
+# Wherever one may stand bare: as a whole line, a value, an item or a key. What it starts with is looked for first,
+# because trying all of it everywhere takes a tenth of the whole call.
+_START: Final = re.compile(r"[-+.0-9=<](?<!\S.)")
+_BARE: Final = re.compile(rf"(?:{_TYPED})(?=\s|:\s|\Z)")
 
 
 def quote_typed(text: bytes) -> bytes:
@@ -36,7 +37,8 @@ def quote_typed(text: bytes) -> bytes:
     Cost:    a search; only where something is found, a reading of all of it.
     """
     decoded = text.decode()
-    if not any(is_read_as_text(found.group()) for found in _ANYWHERE.finditer(decoded)):
+    starts = (found.start() for found in _START.finditer(decoded))
+    if not any(is_read_as_text(found.group()) for start in starts if (found := _BARE.match(decoded, start))):
         return text
     parts: list[str] = []
     done = 0
@@ -52,4 +54,4 @@ def quote_typed(text: bytes) -> bytes:
 
 def _is_typed(text: str) -> bool:
     """Whether Kustomize's library reads a text, and another reader something else. It needs no escapes in quotes."""
-    return _WHOLE.fullmatch(text) is not None and is_read_as_text(text)
+    return re.fullmatch(_TYPED, text) is not None and is_read_as_text(text)

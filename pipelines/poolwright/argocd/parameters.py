@@ -24,12 +24,12 @@ def parse_parameters(text: str) -> dict[str, str]:
 
     text:   the variable's value: a JSON list of {name, string | map | array}; `null`, `[]` and nothing are alike.
     Raises: SpecError with everything that is wrong: no JSON, unknown or repeated names, values that are no strings.
-    Note:   an empty string is no value: a cleared field of the user interface leaves one. `PARAM_*` isn't read: names
-            that differ only in punctuation share one there.
+    Note:   an empty string is no value: a cleared field of the user interface leaves one. A field that is `null` isn't
+            there. `PARAM_*` isn't read: names that differ only in punctuation share one there.
     """
     try:
         items: Any = msgspec.json.decode(text) if text.strip() else None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         raise SpecError([_refuse("isn't JSON", "let Argo CD set it; for a test, write a list")]) from None
     if items is None:
         return {}
@@ -55,7 +55,7 @@ def _read(item: Any, index: int, found: dict[str, str]) -> Iterator[Finding]:
     if name in found:
         yield _refuse(f'names the parameter "{shown}" twice', "give each parameter once")
     value = item.get("string")
-    if set(item) - {"name", "string"} or not isinstance(value, str):
+    if {key for key, said in item.items() if said is not None} - {"name", "string"} or not isinstance(value, str):
         yield _refuse(f'has no string for the parameter "{shown}"', f"write it as string: {shown.upper()}")
         value = ""
     found[name] = value

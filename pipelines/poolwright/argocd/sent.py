@@ -64,7 +64,10 @@ def _missing(path: tuple[str, ...], above: int) -> Finding:
     if above < len(path):
         unsent = "/".join(path[: len(path) - above])
         what = f"{PROJECT_FILE} wasn't sent: the plugin has nothing above {unsent} of the repository"
-        why = f"with --plugin-use-manifest-generate-paths, the annotation {ANNOTATION} bounds what is sent"
+        why = (
+            f"with --plugin-use-manifest-generate-paths, the annotation {ANNOTATION} bounds what is sent; without, a "
+            "link in source.path hides what is above it"
+        )
         fix = f'set the annotation {ANNOTATION}: "{_project_path(path)}", so that all of the project is sent'
     else:
         where = "/".join(path) or "the repository's root"

@@ -12,9 +12,9 @@ from poolwright.catalog.ledger_rules import check_ledger, list_evidence
 from poolwright.catalog.published import check_devices
 from poolwright.catalog.stack_rules import check_captured_operands, check_stacks
 from poolwright.catalog.trap_rules import check_traps
+from poolwright.cli import today
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
 from poolwright.cli.output import say, tell
-from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
 from poolwright.files.custom import find_unused
 from poolwright.files.project import find_files, find_project
@@ -31,7 +31,7 @@ from poolwright.trees.tree import unit_name
 _UNANSWERED = ("project-missing", "file-unreadable", "import-path", "project-too-large")
 
 # What `plan`, `diff` and `release` find, and `check` doesn't: a waiver of it may well be used.
-_BY_PLAN = frozenset(("headroom-short", "surge-short", "verdict-short"))
+_BY_PLAN = frozenset(("headroom-short", "release-short", "release-unsatisfied", "surge-short", "verdict-short"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
 
     as_of: the day that rehearsals and waivers are judged on; None: today in UTC.
     """
-    day = as_of or read_today()
+    day = as_of or today.read_today()
     findings: tuple[Finding, ...] = ()
     used: tuple[UsedWaiver, ...] = ()
     loaded = None

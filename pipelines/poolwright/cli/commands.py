@@ -10,6 +10,7 @@ from poolwright.cli import (
     argocd_commands,
     fit_commands,
     other_commands,
+    receipts_commands,
     release_commands,
     render_commands,
     review_commands,
@@ -27,6 +28,7 @@ COMMANDS = (
     fit_commands,
     review_commands,
     release_commands,
+    receipts_commands,
     argocd_commands,
     other_commands,
 )

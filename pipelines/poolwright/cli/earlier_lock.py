@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from poolwright.files.project import MAX_LOCK_BYTES, read_file
 from poolwright.specs.finding import Finding, SpecError

@@ -13,7 +13,7 @@ _GROUPS = {
     "Render": ("render", "generate"),
     "Fit": ("allocate", "plan", "price"),
     "Review": ("diff", "comment"),
-    "Release": ("pin", "release", "sign", "verify"),
+    "Release": ("pin", "release", "sign", "verify", "receipts"),
     "Argo CD": ("cmp",),
     "Other": ("facts", "version"),
 }

@@ -48,6 +48,9 @@ def _run() -> int:
 
         if reason := take_slot(os.environ):  # before the rest is loaded: whoever waits shouldn't have it in memory
             return _refuse(reason)
+        from poolwright.cli.lazy_patterns import load_libraries
+
+        load_libraries()
         from poolwright.cli.generate import run_generate
 
         code = run_generate(sys.argv[2:])

@@ -21,9 +21,11 @@ UPGRADE = "UpgradePlan"
 CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
 RECEIPTS = "Receipts"
+RECEIPT_COMPARISON = "ReceiptComparison"
 PACKET = ("Packet", "PacketLedger", "PacketPrices", "PacketThresholds")
 REPORTS = (
     *(FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS),
+    RECEIPT_COMPARISON,
     *PACKET,
 )
 
@@ -82,6 +84,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.receipts.document import receipts_schema
 
         return receipts_schema()
+    if kind == RECEIPT_COMPARISON:
+        from poolwright.receipts.comparison import comparison_schema
+
+        return comparison_schema()
     if kind in PACKET:
         from poolwright.packet.schemas import packet_schema
 

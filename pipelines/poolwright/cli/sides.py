@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import msgspec
+
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
@@ -193,7 +195,10 @@ def name_files(findings: Sequence[Finding], revision: Revision) -> list[Finding]
         return list(findings)
     top = f"{revision.name.rstrip('/')}/" if revision.commit is None else f"{revision.name}:"
     files = {one.place.file: f"{top}{one.place.file}" for one in findings} | {".": revision.name}
-    return [replace(one, place=replace(one.place, file=files[one.place.file])) for one in findings]
+    return [
+        msgspec.structs.replace(one, place=msgspec.structs.replace(one.place, file=files[one.place.file]))
+        for one in findings
+    ]
 
 
 def _list_clusters(*sides: ReadSide) -> list[str]:

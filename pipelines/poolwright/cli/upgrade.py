@@ -113,7 +113,7 @@ class _DemandBuilder:
         if unknown:
             return f"what {unknown[0].name} {unknown[0].version} publishes isn't known here"
         stack = case.on.stack
-        on = replace(
+        on = msgspec.structs.replace(
             case.on, stack=Spec(value=msgspec.structs.replace(stack.value, spec=spec), document=stack.document)
         )
         inventory = _set_driver(case.inventory, spec)

@@ -18,7 +18,7 @@ def init(folder: str) -> int:
     return run_init(folder)
 
 
-@cli.command(cls=Command, example="poolwright check --project examples/fleet")
+@cli.command(cls=Command, example="poolwright check --project examples/fleet --as-of 2026-11-30")
 @project_option
 @click.option(
     "--format",
@@ -78,7 +78,7 @@ def check(
         (
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
-            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts"),
+            *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts", "ReceiptComparison"),
             *("Packet", "PacketLedger", "PacketPrices", "PacketThresholds"),
         )
     ),

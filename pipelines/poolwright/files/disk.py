@@ -6,7 +6,8 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+import msgspec
 
 from poolwright.specs.finding import Finding
 from poolwright.specs.place import Place
@@ -25,8 +26,7 @@ class DiskError(Exception):
         super().__init__(f"{finding.place}: {finding.what} [{finding.code}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """What stands below a folder, at any depth; paths from it, sorted."""
 
     files: tuple[str, ...] = ()  # regular ones

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+import msgspec
 
 from poolwright.files.disk import Disk, DiskError, Listing
 from poolwright.specs.finding import Finding
@@ -39,8 +40,7 @@ _WRITERS = 32  # folders at a time
 OpenDisk = Callable[[str], Disk]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderResult:
+class FolderResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one folder, or would."""
 
     path: str
@@ -50,8 +50,7 @@ class FolderResult:
     problems: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _Job(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     wanted: Folder | None
     state: FolderState

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolwright.kustomize.find import Kustomize, KustomizeError
+from poolwright.kustomize.find import Kustomize, KustomizeError, explain_room
 from poolwright.kustomize.process import Ended, Limits, run_apart
 from poolwright.kustomize.references import check_references
+from poolwright.kustomize.room import RoomError
+from poolwright.kustomize.said import shorten_error
 from poolwright.specs.finding import escape_controls
 
 
@@ -38,6 +40,8 @@ def build(kustomize: Kustomize, tree: Path, folder: str, *, limits: Limits = _LI
         return refused
     try:
         ended = run_apart((*kustomize.argv, f"./{folder}"), folder=tree, limits=limits)
+    except RoomError as error:
+        return explain_room(error)
     except OSError as error:
         return KustomizeError(reason=f"{kustomize.argv[0]} can't be run: {error.strerror}")
     return _judge(ended, _read_lines(ended.stderr, tree), folder, limits)
@@ -52,7 +56,7 @@ def _judge(ended: Ended, lines: tuple[str, ...], folder: str, limits: Limits) ->
     if ended.code != 0:
         # Warnings come first; the error itself may run over several lines.
         start = next((index for index, line in enumerate(lines) if _ERROR.match(line)), 0)
-        said = " ".join(_ERROR.sub("", line) for line in lines[start:])[:_REASON_CHARACTERS]
+        said = shorten_error(" ".join(_ERROR.sub("", line) for line in lines[start:]))[:_REASON_CHARACTERS]
         return KustomizeError(reason=f"{folder}: {said or _name_end(ended.code)}", warnings=lines[:start])
     if not ended.stdout.strip():
         fix = "give its kustomization.yaml resources, or remove the folder"

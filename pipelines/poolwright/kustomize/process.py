@@ -81,7 +81,7 @@ def run_apart(argv: Sequence[str], *, folder: Path, limits: Limits) -> Ended:
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
-    """Wait for the end; True if the time ran out, and then whatever the program started has ended too."""
+    """Wait for the end; True if the time ran out. Whatever else the program started is ended with it."""
     try:
         _limit(process.pid, limits)
         if process.stdin:
@@ -99,7 +99,9 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> bool:
 
 
 def _watch(process: subprocess.Popen[bytes], time_s: float) -> None:
-    """process.wait(time_s), which looks again every 50 ms, without that delay where the system tells of the end."""
+    """Wait for the end. Where the system tells of it, at once and without reaping, so that its group is still its own;
+    elsewhere by looking again every 50 ms.
+    """
     if hasattr(os, "pidfd_open"):
         watched = os.pidfd_open(process.pid)
         try:
@@ -109,7 +111,8 @@ def _watch(process: subprocess.Popen[bytes], time_s: float) -> None:
                 raise subprocess.TimeoutExpired(process.args, time_s)
         finally:
             os.close(watched)
-    process.wait(timeout=time_s)
+    else:
+        process.wait(timeout=time_s)
 
 
 # The program starts when a line comes, and that is sent when the limits stand; they stay over the exec.

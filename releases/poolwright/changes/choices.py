@@ -133,7 +133,8 @@ def _list_waivers(side: Side) -> Iterator[tuple[str, str]]:
     for one in list_written(side.specs):
         said = one.waiver
         at = f"[{said.path}]" if said.path else ""
-        yield f"{one.kind}.{one.name}.{said.rule}{at}", f"until {said.expires} by {said.owner}: {said.reason}"
+        kind = "ledgers" if one.kind == "FeatureLedger" else f"{one.kind.lower()}s"
+        yield f"{kind}.{one.name}.{said.rule}{at}", f"until {said.expires} by {said.owner}: {said.reason}"
 
 
 def _say_value(value: Any) -> str:

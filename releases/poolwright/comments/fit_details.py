@@ -70,8 +70,10 @@ def _finding(one: FindingRow) -> Spans:
     spans.extend((Break(), Words("Fix: "), Prose(one.fix), Break()))
     if one.waived:
         said = one.waived
-        spans.extend((Words(f"Waived until {said.expires} by "), Name(said.owner), Words(": "), Prose(said.reason)))
-        spans.append(Break())
+        spans.extend((Words("Waived until "), Prose(said.expires), Words(" by "), Name(said.owner)))
+        spans.extend((Words(": "), Prose(said.reason), Words(" ("), Prose(said.kind), Words(" "), Name(said.name)))
+        spans.extend((Words(" in "), Name(said.file), *((Words(" at "), Name(said.path)) if said.path else ())))
+        spans.extend((Words(")"), Break()))
     if one.field:
         spans.extend((Words("Field "), Name(one.field), Words(", code ")))
     else:

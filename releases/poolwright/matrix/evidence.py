@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from poolwright.catalog.facts import Facts
 from poolwright.matrix.fields import is_same

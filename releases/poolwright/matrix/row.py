@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from poolwright.specs.place import Place
 from poolwright.specs.rehearsal import Combination, Step

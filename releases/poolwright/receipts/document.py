@@ -246,8 +246,9 @@ class Receipt(Part, frozen=True, kw_only=True):
     pod_claim: Annotated[str | None, Meta(description="What the pod calls it; empty: for extended resources.")]
     users: Annotated[tuple[PodUser, ...], Meta(description="Of an observed one: the pods that it is reserved for.")]
     is_shared: Annotated[bool, Meta(description="Several replicas use the same claim.")]
+    must_serve: Annotated[bool | None, Meta(description="It is of a replica that always serves; null: observed.")]
     unit: Annotated[str | None, Meta(description="The placement; null: not known.")]
-    release: Annotated[str | None, Meta(description="That the pod's labels name; null: none does.")]
+    release: Annotated[str | None, Meta(description="That it is a part of, or that the pod's labels name.")]
     envelope: Annotated[str | None, Meta(description="name@version.")]
     model: Annotated[Model | None, Meta(description="Null: not known.")]
     node: Annotated[str | None, Meta(description="Null: it has no devices, or several nodes reach them.")]
@@ -314,10 +315,11 @@ def parse_receipts(data: bytes) -> Receipts:
 
 
 def _refuse_repeated(pairs: list[tuple[str, object]]) -> None:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
             raise ValueError(f"a part of it says {name} twice")
+        seen.add(name)
 
 
 def _check_references(found: Receipts) -> None:

@@ -105,8 +105,8 @@ def _say_loss(thing: Thing, loss: Loss, before: Count, changes: Iterable[LossCha
     start = f"without this {thing} ({count_of(loss.devices, 'device')})"
     said = "; ".join(one.sentence for one in changes)
     if not said:
-        return f"{start} every workload has what it has now"
-    short = f"; in all {loss.shortfall} of the replicas stay without, {before} before"
+        return f"{start} every workload is served as before"
+    short = f"; replicas without in all: {loss.shortfall}, {before} before"
     return f"{start}: {said}{short if loss.shortfall != before else ''}"
 
 

@@ -48,6 +48,8 @@ def build_planned(
     units: Mapping[str, Unit],
     prices: Iterable[PricedClass],
     pins: Sequence[Pin],
+    release: str | None = None,
+    losses: LossBook | None = None,
 ) -> Receipts:
     """The receipts of every claim that a cluster's workloads will need at their peak.
 
@@ -56,9 +58,12 @@ def build_planned(
     units:     as `list_units` finds them.
     prices:    of the placements on their classes.
     pins:      as `list_pins` finds them.
+    release:   that they are a part of.
+    losses:    of the demand; None: they are judged here, and an empty book: they aren't judged.
     Cost:      one plan that places each pod once, and one judgement for each sort of loss.
     """
-    builder = _Builder(demand, judge_book(demand, judgement), cluster, units, prices, pins)
+    book = judge_book(demand, judgement) if losses is None else losses
+    builder = _Builder(demand, book, cluster, units, prices, pins, release)
     receipts = tuple(builder.build(slot) for slot in build_slots(demand, cluster, counts=True))
     given = {one.key for row in receipts for one in row.devices}
     devices = builder.devices
@@ -90,8 +95,10 @@ class _Builder:
         units: Mapping[str, Unit],
         prices: Iterable[PricedClass],
         pins: Sequence[Pin],
+        release: str | None,
     ) -> None:
         self.losses = losses
+        self._release = release
         self.devices = PublishedDevices(demand.slices)
         self.grounds = GroundsBook(demand.classes)
         self._features = demand.features
@@ -124,8 +131,9 @@ class _Builder:
             pod_claim=slot.pod_claim,
             users=(),
             is_shared=slot.shared,
+            must_serve=slot.ordinal < workload.minimum,
             unit=None if unit is None else unit.name,
-            release=None,
+            release=self._release,
             envelope=None if unit is None else unit.envelope,
             model=None if unit is None else Model(name=unit.model_name, digest=unit.model_digest),
             node=node,

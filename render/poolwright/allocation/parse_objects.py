@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from poolwright.allocation.cluster_objects import ClusterObjects, Namespace, Placed, TaintRule
 from poolwright.allocation.defaults import NAMESPACE

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from poolwright.catalog.device_class import MEMORY
 from poolwright.catalog.device_mode import read_types
@@ -19,8 +20,7 @@ _DRIVER: Final = "gpu.nvidia.com"
 _Group = Literal["attribute", "capacity"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassNeed:
+class ClassNeed(msgspec.Struct, frozen=True, kw_only=True):
     """A gate that a class needs to match anything."""
 
     gate: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from poolwright.catalog.facts import Facts
 from poolwright.specs.finding import Finding
@@ -22,8 +23,7 @@ Settled = Mapping[tuple[str, str], tuple[Collection[str], str]]
 _NOTHING: Final[Settled] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experiment:
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """A gate that is on and makes a cluster an experiment."""
 
     gate: str

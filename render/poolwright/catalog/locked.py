@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -23,7 +22,9 @@ def apply_lock(specs: Specs, lock: Lock | None) -> Specs:
     """
     if lock is None:
         return specs
-    return replace(specs, stacks=tuple(_pin(stack, lock.stacks.get(stack.value.identity)) for stack in specs.stacks))
+    return msgspec.structs.replace(
+        specs, stacks=tuple(_pin(stack, lock.stacks.get(stack.value.identity)) for stack in specs.stacks)
+    )
 
 
 def _pin(stack: Spec[Stack], lock: StackLock | None) -> Spec[Stack]:

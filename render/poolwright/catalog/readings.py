@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -137,9 +137,11 @@ def settle(table: str, rows: Sequence[F], judge: Callable[[Sequence[F]], Finding
     own = judge(rows)
     against = list_disputes(table, rows, judge, _word)
     if own is not None:
-        return [replace(own, why=own.why + "".join(f"; {one.source} says {one.said}" for one in against))]
+        return [
+            msgspec.structs.replace(own, why=own.why + "".join(f"; {one.source} says {one.said}" for one in against))
+        ]
     return [
-        replace(
+        msgspec.structs.replace(
             one.answer,
             severity="warning",
             what=f"disputed: {one.answer.what}",

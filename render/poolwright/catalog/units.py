@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from poolwright.catalog.class_gates import check_extended_resources, check_first_available
 from poolwright.catalog.class_needs import list_class_needs

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
+import msgspec
 import yaml
 
 from poolwright.specs.finding import Finding, SpecError
@@ -34,8 +34,7 @@ _REFUSED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Document(msgspec.Struct, frozen=True, kw_only=True):
     """One YAML document of a file: its plain value, and its nodes to find places in."""
 
     file: str

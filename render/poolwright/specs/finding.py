@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from poolwright.specs.place import Place
 
@@ -21,8 +22,7 @@ _BLANK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to mend or to know. Texts are single sentences without a final full stop."""
 
     code: str  # kebab-case, stable: waivers, `explain` and SARIF rules use it

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -121,8 +120,7 @@ class Lock(Model, frozen=True, kw_only=True):
     ] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(msgspec.Struct, frozen=True):
     """A lock and its text: where a field stands is looked up only where it must be said."""
 
     value: Lock

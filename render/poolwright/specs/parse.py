@@ -7,8 +7,8 @@ A document is read twice at most. The quick reading (msgspec) says yes or no; on
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from functools import cached_property
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
@@ -37,8 +37,7 @@ _MODELS: Final[dict[str, type[SpecModel]]] = {
 K = TypeVar("K", bound=SpecModel, covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec(Generic[K]):
+class Spec(msgspec.Struct, Generic[K], frozen=True, kw_only=True):
     """A spec's value with the document it was read from."""
 
     value: K
@@ -49,8 +48,7 @@ class Spec(Generic[K]):
         return self.document.place(path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Specs:
+class Specs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The specs of a project, or of one unit's closure, in the order of file name and place.
 
     More than one spec may claim a name here; `check_specs` says so.
@@ -63,43 +61,39 @@ class Specs:
     placements: tuple[Spec[Placement], ...]
     ledgers: tuple[Spec[FeatureLedger], ...] = ()
 
-    # What was looked up before, found by kind and name. A value made from another by `replace` has none of it.
-    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-
     @property
     def project(self) -> Spec[Project]:
         """The one Project."""
         return self.projects[0]
 
-    @property
+    # Looked up once: kept beside the fields, so that a value made from another by `replace` has none of it.
+
+    @cached_property
     def pools_by_name(self) -> Mapping[str, Spec[Pool]]:
         """Each pool by its name; of two with one name the first."""
-        return self._by_name("pools", self.pools)
+        return _by_name(self.pools)
 
-    @property
+    @cached_property
     def envelopes_by_identity(self) -> Mapping[str, Spec[Envelope]]:
         """Each envelope version by NAME@VERSION; of two the first."""
-        return self._by_name("envelopes", self.envelopes)
+        return _by_name(self.envelopes)
 
-    @property
+    @cached_property
     def placements_by_cluster(self) -> Mapping[str | None, Mapping[str, Spec[Placement]]]:
         """Placements by the cluster of their pool (None: there is no such pool), then by name; of two the last."""
-        found: dict[str | None, dict[str, Spec[Placement]]] | None = self._found.get("placements")
-        if found is None:
-            found = self._found["placements"] = {}
-            for placement in self.placements:
-                pool = self.pools_by_name.get(placement.value.spec.pool_name)
-                cluster = pool.value.spec.cluster_name if pool else None
-                found.setdefault(cluster, {})[placement.value.identity] = placement
+        found: dict[str | None, dict[str, Spec[Placement]]] = {}
+        for placement in self.placements:
+            pool = self.pools_by_name.get(placement.value.spec.pool_name)
+            cluster = pool.value.spec.cluster_name if pool else None
+            found.setdefault(cluster, {})[placement.value.identity] = placement
         return found
 
-    def _by_name(self, kind: str, specs: Iterable[Spec[K]]) -> Mapping[str, Spec[K]]:
-        found: dict[str, Spec[K]] | None = self._found.get(kind)
-        if found is None:
-            found = self._found[kind] = {}
-            for spec in specs:
-                found.setdefault(spec.value.identity, spec)
-        return found
+
+def _by_name(specs: Iterable[Spec[K]]) -> Mapping[str, Spec[K]]:
+    found: dict[str, Spec[K]] = {}
+    for spec in specs:
+        found.setdefault(spec.value.identity, spec)
+    return found
 
 
 def parse_specs(files: Mapping[str, bytes]) -> Specs:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 Step = str | int
 _MAX_KEY = 200  # characters: a longer key names no field, and would be repeated by every finding below it
 FieldPath = tuple[Step, ...]  # keys and list indices from a document's root
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, order=True):
     """A position in a file, and the field that stands there.
 
     line and column count from 1; both are 0 where only the file is known (it can't be read, say).

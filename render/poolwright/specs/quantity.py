@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 Format = Literal["BinarySI", "DecimalSI", "DecimalExponent"]
 
@@ -23,14 +24,25 @@ _DECIMAL_SUFFIXES = {power: suffix for suffix, power in _DECIMAL.items()}
 _QUANTITY = r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE]|)|[eE]([+-]?[0-9]+))"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Quantity:
+class Quantity(msgspec.Struct, frozen=True, eq=False):
     """An amount. Equality, order and hash go by value alone: 80Gi equals 81920Mi."""
 
     nano: int  # the exact value in billionths
-    format: Format = field(compare=False)  # the family of suffixes it was written with, and is shown with
+    format: Format  # the family of suffixes it was written with, and is shown with
     # The text as written, where upstream shows that instead of its canonical form; else empty.
-    kept_text: str = field(default="", compare=False, repr=False)
+    kept_text: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        return self.nano == other.nano if isinstance(other, Quantity) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.nano)
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nano < other.nano
+
+    def __le__(self, other: Quantity) -> bool:
+        return self.nano <= other.nano
 
     @property
     def value_ceil(self) -> int:

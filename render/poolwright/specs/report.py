@@ -226,6 +226,7 @@ def _sarif_log(findings: Sequence[Finding], tool_version: str) -> dict[str, obje
         firsts.setdefault(finding.code, finding)
     rules = [_sarif_rule(firsts[code]) for code in sorted(firsts)]
     indices = {code: index for index, code in enumerate(sorted(firsts))}
+    is_waived = any(finding.waived for finding in findings)  # of one run all results say it, or none (3.27.23)
     run = {
         "tool": {"driver": {"name": "poolwright", "version": tool_version, "rules": rules}},
         "columnKind": "unicodeCodePoints",
@@ -238,7 +239,7 @@ def _sarif_log(findings: Sequence[Finding], tool_version: str) -> dict[str, obje
                 "message": {"text": f"{_message(finding.what)}. Why: {_why(finding)}. Fix: {_message(finding.fix)}."},
                 "locations": [_sarif_location(finding.place)],
                 "partialFingerprints": {"poolwrightFinding/v1": fingerprint},
-                **_sarif_suppressions(finding),
+                **({"suppressions": _sarif_suppressions(finding)} if is_waived else {}),
             }
             for finding, fingerprint in zip(findings, _fingerprints(findings), strict=True)
         ],
@@ -246,13 +247,10 @@ def _sarif_log(findings: Sequence[Finding], tool_version: str) -> dict[str, obje
     return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _sarif_suppressions(finding: Finding) -> dict[str, object]:
-    """Of a waived finding; of all others it would say that whether they are suppressed isn't known (3.27.23)."""
+def _sarif_suppressions(finding: Finding) -> list[dict[str, object]]:
     if finding.waived is None:
-        return {}
-    return {
-        "suppressions": [{"kind": "external", "status": "accepted", "justification": _message(str(finding.waived))}]
-    }
+        return []
+    return [{"kind": "inSource", "status": "accepted", "justification": escape_controls(str(finding.waived))}]
 
 
 def _sarif_rule(first: Finding) -> dict[str, object]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+import msgspec
 
 from poolwright.specs.envelope import Envelope
 from poolwright.specs.finding import Finding
@@ -23,8 +24,7 @@ _RULE: Final = "poolwright.dev/v1alpha1"
 K = TypeVar("K", bound=SpecModel)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedCluster:
+class ResolvedCluster(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster with the stack it runs."""
 
     project: Spec[Project]
@@ -32,8 +32,7 @@ class ResolvedCluster:
     stack: Spec[Stack]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedPlacement:
+class ResolvedPlacement(msgspec.Struct, frozen=True, kw_only=True):
     """A placement with everything it names: what a unit is rendered from."""
 
     on: ResolvedCluster

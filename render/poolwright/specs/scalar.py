@@ -6,9 +6,9 @@ carries the same pattern and the format's name. FORMATS says in words what each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
 
+import msgspec
 from msgspec import Meta
 
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -22,8 +22,7 @@ _SEMVER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """A text format in words."""
 
     what: str  # completes "must be ..."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+import msgspec
 
 VersionKey = tuple[tuple[int, ...], int, tuple[int, ...]]
 
@@ -21,8 +22,7 @@ _VENDOR = rf"[-+_](?!{_WORD})[0-9A-Za-z][0-9A-Za-z.+_-]*"
 _VERSION = rf"{_NUMBERS}(?:{_STAGE}|{_VENDOR})?"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Version:
+class Version(msgspec.Struct, frozen=True, eq=False):
     """A version. Equality, order and hash go by `key` alone: `v1.36`, `1.36.0` and `1.36.0-gke.100` are equal.
 
     Set aside are a leading `v`, zeros in front of a number, missing parts (they are 0) and the vendor's suffix, which
@@ -33,7 +33,19 @@ class Version:
     """
 
     key: VersionKey  # numbers without zeros at the end, stage, numbers of the stage likewise
-    text: str = field(compare=False)  # as written
+    text: str  # as written
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Version) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __lt__(self, other: Version) -> bool:
+        return self.key < other.key
+
+    def __le__(self, other: Version) -> bool:
+        return self.key <= other.key
 
     def __str__(self) -> str:
         return self.text
@@ -50,8 +62,7 @@ class Version:
         return self.key[1] < _RELEASE
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRange:
+class VersionRange(msgspec.Struct, frozen=True):
     """A set of versions: exact ones, and every release of a line such as `1.36.x`."""
 
     text: str  # as written

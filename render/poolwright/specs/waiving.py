@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
+
+from msgspec.structs import replace
 
 from poolwright.specs.codes import WAIVABLE
 from poolwright.specs.envelope import Envelope

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+import msgspec
+
 from poolwright.specs.document import Document, Plain
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import FieldPath
@@ -87,7 +89,7 @@ def override_source(application: Application, patch: Document) -> Application:
     """
     at = ("source",)
     merged = merge_patch(_plain_source(application), patch.value)
-    document = replace(patch, value={"source": merged})
+    document = msgspec.structs.replace(patch, value={"source": merged})
     return _add_types(application, _Reader(document), at)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from poolwright.changes.objects.pairs import Identity, Pair, UnitObject
 from poolwright.changes.objects.references import CLASS, NAMESPACE, Reference, list_references, may_hold_pods

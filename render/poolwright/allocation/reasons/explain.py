@@ -257,7 +257,7 @@ class _Explanation:
 
     def _list_releases(self, groups: Iterable[Sequence[str]]) -> Iterator[Reason]:
         for titles in groups:
-            # A plan's claims have a slash in their names; no namespace has one.
+            # A slot's claim has its workload's title in its name, with a slash; no namespace has one.
             keys = [(title.partition("/")[0], title.partition("/")[2]) for title in titles]
             served = self._trials.serve_without(keys, self._claims, self._asked)
             if served is None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from poolwright.catalog.cel.environment import FIELDS
 
 HAS_FIELD = "has({}) can't be judged here, although Kubernetes allows it: it is always true"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class CelProblem:
+class CelProblem(msgspec.Struct, frozen=True, order=True):
     """One problem and where it stands: line and column count from 1, columns in code points."""
 
     line: int

@@ -8,30 +8,46 @@ Two trees are equal when they say the same: ids and places in the text don't cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Literal
+
+import msgspec
 
 ConstKind = Literal["null", "bool", "int", "uint", "double", "string", "bytes"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What every node has besides its meaning."""
 
-    id: int = field(default=0, compare=False)  # unique in its expression
-    offset: int = field(default=0, compare=False)  # in code points; of a call or selection, where its operator stands
+    id: int = 0  # unique in its expression
+    offset: int = 0  # in code points; of a call or selection, where its operator stands
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        meaning = _get_meaning(type(self))
+        return bool(meaning(self) == meaning(other))
+
+    def __hash__(self) -> int:
+        return hash(_get_meaning(type(self))(self))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Const(Node):
+@cache
+def _get_meaning(kind: type[Node]) -> Callable[[object], object]:
+    """Gives what a node of this kind says: its fields but for those that every node has."""
+    return attrgetter(*(name for name in kind.__struct_fields__ if name not in Node.__struct_fields__))
+
+
+class Const(Node, frozen=True, kw_only=True):
     """A literal. The kind is part of the value: `1`, `1u` and `1.0` are three different constants."""
 
     kind: ConstKind
     value: bool | int | float | str | bytes | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ident(Node):
+class Ident(Node, frozen=True, kw_only=True):
     """A variable or a type, by its whole name: `device.attributes`, a comprehension's variable, `int`.
 
     A leading dot is kept only where it matters: `.int` is the global `int` where a variable of that name hides it.
@@ -40,8 +56,7 @@ class Ident(Node):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Select(Node):
+class Select(Node, frozen=True, kw_only=True):
     """`operand.field`, or `has(operand.field)`. The fields of `device` are no selections but names, see Ident."""
 
     operand: Expr
@@ -49,8 +64,7 @@ class Select(Node):
     test_only: bool = False  # has(): is the field there?
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call(Node):
+class Call(Node, frozen=True, kw_only=True):
     """A function or an operator under CEL's own name for it: `size`, `_==_`, `!_`, `_[_]`, `_?._`, `@in`, `_?_:_`.
 
     `_&&_` and `_||_` take two or more arguments, none of them the same operator again.
@@ -62,16 +76,14 @@ class Call(Node):
     overloads: tuple[str, ...] = ()  # the candidates the checker left, to be told apart by the arguments at run time
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListExpr(Node):
+class ListExpr(Node, frozen=True, kw_only=True):
     """`[a, ?b]`."""
 
     elements: tuple[Expr, ...] = ()
     optional: tuple[int, ...] = ()  # indices of the elements written with `?`, ascending
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapEntry:
+class MapEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a map literal."""
 
     key: Expr
@@ -79,15 +91,13 @@ class MapEntry:
     optional: bool = False  # written `?key: value`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapExpr(Node):
+class MapExpr(Node, frozen=True, kw_only=True):
     """`{a: b, ?c: d}`, in the order written."""
 
     entries: tuple[MapEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comprehension(Node):
+class Comprehension(Node, frozen=True, kw_only=True):
     """An expanded macro: fold `step` over `iter_range` while `condition` holds, then give `result`.
 
     `condition` and `step` see both kinds of variables, `result` only the accumulator, the other two neither.
@@ -107,13 +117,20 @@ class Comprehension(Node):
 Expr = Const | Ident | Select | Call | ListExpr | MapExpr | Comprehension
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CelExpression:
+class CelExpression(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """An expression that Kubernetes would compile: a selector or a derived attribute. Equal for equal meaning."""
 
     root: Expr
     result: Literal["bool", "dyn"]  # dyn: known to be a bool only when evaluated, or of a derived attribute
-    text: str = field(compare=False)  # as written; offsets count in it
+    text: str  # as written; offsets count in it
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CelExpression):
+            return NotImplemented
+        return (self.root, self.result) == (other.root, other.result)
+
+    def __hash__(self) -> int:
+        return hash((self.root, self.result))
 
 
 def find_children(expr: Expr) -> tuple[Expr, ...]:

@@ -8,15 +8,14 @@ Shapes: cel-spec's standard macros, cel-go's ext/comprehensions, ext/bindings, e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from poolwright.catalog.cel.expression import Call, Comprehension, Const, Expr, Ident, ListExpr, MapExpr
 
 _SORT_INPUT = "@__sortBy_input__"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Macro:
+class Macro(msgspec.Struct, frozen=True, kw_only=True):
     """`target.function(args)`; `cel.bind` has no target, and `cel.bind` for its function."""
 
     function: str

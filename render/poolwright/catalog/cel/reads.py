@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
 
 from poolwright.catalog.cel.expression import (
     Call,
@@ -25,8 +26,7 @@ _VALUES: dict[str, ReadKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(msgspec.Struct, frozen=True, kw_only=True):
     """One thing of a device that a selector looks at.
 
     Of an attribute or capacity, a domain or name of None stands for any: a computed key, an iteration, the whole map.
@@ -54,8 +54,7 @@ def _sort_key(read: Read) -> tuple[object, ...]:
     return (read.kind, read.domain is not None, read.domain or "", read.name is not None, read.name or "", read.guarded)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Map:
+class _Map(msgspec.Struct, frozen=True, kw_only=True):
     """A value that may be one of the device's maps: all domains of a kind, or the names of one domain."""
 
     kind: ReadKind
@@ -162,4 +161,4 @@ class _Walk:
 
 
 def _held(maps: _Maps, guarded: bool) -> _Maps:
-    return frozenset(replace(found, guarded=guarded) for found in maps)
+    return frozenset(msgspec.structs.replace(found, guarded=guarded) for found in maps)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from poolwright.catalog.cel.expression import (
     Call,
@@ -30,8 +31,7 @@ _WELL_KNOWN = {1: "any", 2: "timestamp", 3: "duration"}
 _CHAINS = ("_&&_", "_||_")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
+class Decoded(msgspec.Struct, frozen=True, kw_only=True):
     """A tree and what the checker knows about its nodes."""
 
     root: Expr

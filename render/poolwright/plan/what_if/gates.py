@@ -51,7 +51,7 @@ def roll_back(on: ResolvedCluster, minor: str, inventory: Inventory | None, fact
             inventory, said = _strip(inventory, driver, gates, facts)
             notes += said
     names = sorted(f"{one.gate} of {_name_owner(stack, one)}" for one in experiments)
-    rolled = replace(on, stack=replace(on.stack, value=_turn_off(stack, experiments)))
+    rolled = having(on, stack=having(on.stack, value=_turn_off(stack, experiments)))
     return Rollback(names=tuple(names), on=rolled, inventory=inventory, notes=tuple(notes))
 
 
