@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packet_fleet import packet_call, packet_fleet
 from plugin_call import (
     TRUST,
     Call,
@@ -24,7 +25,7 @@ from plugin_call import (
     unit_parameters,
 )
 
-from fleet import ROOT, Files
+from fleet import PROJECT, ROOT, Files, edit
 from folders import write_files
 from poolwright.argocd.announcements import MAX_NAMES, build_announcements
 from poolwright.argocd.discover import find_marker
@@ -77,13 +78,21 @@ def test_its_commands_are_ours(name: str, tmp_path: Path) -> None:
 # --- announcements ---
 
 
-def announced(required: bool, cluster: str = "", unit: str = "") -> list[dict[str, object]]:
+def announced(required: bool, cluster: str = "", unit: str = "", taken: str = "None is") -> list[dict[str, object]]:
     kinds = {"itemType": "string", "collectionType": "string"}
     names = "A placement, or platform. east: chat-70b, chat-70b-next, platform"
     return [
         {"name": "cluster", "title": "Cluster", "tooltip": "One of: east", "required": required, "string": cluster}
         | kinds,
         {"name": "unit", "title": "Unit", "tooltip": names, "required": required, "string": unit} | kinds,
+        {
+            "name": "release",
+            "title": "Release",
+            "tooltip": f"Of clusters that are delivered by packet, and no others. {taken}",
+            "required": False,
+            "string": "",
+        }
+        | kinds,
     ]
 
 
@@ -105,15 +114,22 @@ def test_clusters_and_units_are_announced(tmp_path: Path) -> None:
     assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(True))
 
 
+def test_releases_are_announced(tmp_path: Path) -> None:
+    files = edit(PLUGIN, PROJECT, ("delivery: plugin", "delivery: packet\n      release: 26-7"))
+    ran = announce(files, tmp_path)
+    assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(True, taken="east: 26-7"))
+
+
 def test_what_the_path_says_is_the_default(tmp_path: Path) -> None:
     ran = announce(COMMITTED, tmp_path, UNIT_PATH)
     assert (ran.code, ran.stderr, json.loads(ran.stdout)) == (0, "", announced(False, "east", "chat-70b"))
 
 
+NO_RELEASE = "Of clusters that are delivered by packet, and no others. None is"
 BROKEN = {
     "another-teams-spec": (
         {**PLUGIN, "specs/x.yaml": b"kind: Envelope"},
-        ("One of: east", "A placement, or platform. east: none"),
+        ("One of: east", "A placement, or platform. east: none", NO_RELEASE),
     ),
     "the-project": (
         {**PLUGIN, "poolwright.yaml": b"spec: ["},
@@ -121,6 +137,7 @@ BROKEN = {
             "The clusters aren't known: poolwright.yaml:2:1: this is not YAML: did not find expected node content, "
             "while parsing a flow node",
             "A placement, or platform.",
+            NO_RELEASE,
         ),
     ),
 }
@@ -147,7 +164,7 @@ fix: point source.path of the Application at the project's folder, or at one in 
 
 def test_a_tooltip_is_bounded() -> None:
     many = {f"cluster-{number:03}": ["platform"] for number in range(500)}
-    for one in build_announcements(many, None):
+    for one in build_announcements(many, None, releases=dict.fromkeys(many, "26-7")):
         assert len(one.tooltip) == MAX_NAMES + 3
 
 
@@ -226,16 +243,23 @@ HEAVY = (
     *("poolwright.cli.commands", "poolwright.cli.load", "poolwright.plan", "poolwright.allocation"),
     *("poolwright.trust.schema", "poolwright.argocd.announcements", "poolwright.argocd.discover"),
 )
+# What judges signatures: only where something is taken from a release.
+JUDGES = ("cryptography", "poolwright.attestations", "poolwright.packets", "poolwright.packet")
+LOADED = {
+    "rendered": (Call(parameters=unit_parameters("east", "platform")), PLUGIN, (*HEAVY, *JUDGES)),
+    "released": (packet_call(), packet_fleet(), HEAVY),
+}
 
 
-def test_it_loads_nothing_heavy(tmp_path: Path) -> None:
-    root = write_files(tmp_path / "sent", PLUGIN)
-    (tmp_path / "trust.yaml").write_text(TRUST)
-    environment = build_environment(Call(parameters=unit_parameters("east", "platform")), tmp_path / "trust.yaml")
+@pytest.mark.parametrize(("asked", "files", "heavy"), LOADED.values(), ids=LOADED)
+def test_it_loads_nothing_heavy(asked: Call, files: Files, heavy: tuple[str, ...], tmp_path: Path) -> None:
+    root = write_files(tmp_path / "sent", files)
+    (tmp_path / "trust.yaml").write_text(str(asked.trust))
+    environment = build_environment(asked, tmp_path / "trust.yaml")
     loaded = list_modules(("generate", "--argocd"), root, environment)
     loaded -= list_modules((), root, environment)
     assert "poolwright.argocd.request" in loaded
-    assert {name for name in loaded for heavy in HEAVY if name == heavy or name.startswith(f"{heavy}.")} == set()
+    assert {name for name in loaded for one in heavy if name == one or name.startswith(f"{one}.")} == set()
 
 
 MODULES = (

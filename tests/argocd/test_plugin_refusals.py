@@ -67,9 +67,9 @@ poolwright: the Application refused: ARGOCD_APP_PARAMETERS: it isn't a list; fix
 ARGOCD_APP_PARAMETERS: it names the parameter "clusters", which isn't known  [plugin-parameters]
   why  what an Application's source.plugin.parameters say is rendered exactly, or not at all (poolwright plugin \
 parameters)
-  fix  name one of: cluster, unit
+  fix  name one of: cluster, unit, release
 poolwright: the Application refused: ARGOCD_APP_PARAMETERS: it names the parameter "clusters", which isn't known; \
-fix: name one of: cluster, unit
+fix: name one of: cluster, unit, release
 """,
     ),
     "a-repeated-parameter": (
@@ -153,12 +153,12 @@ meant; fix: set the parameters cluster and unit, or the path overlays/CLUSTER/UN
         Call(parameters=None, path="releases/26-7/manifests/east/chat-70b"),
         {"releases/26-7/manifests/east/chat-70b/x": b"", **PLUGIN},
         """\
-ARGOCD_APP_SOURCE_PATH: the path releases/26-7/manifests/east/chat-70b is a release packet's, and this version takes \
-none  [plugin-request]
+ARGOCD_APP_SOURCE_PATH: the path releases/26-7/manifests/east/chat-70b is a release's, and no parameter says which \
+unit is meant  [plugin-request]
   why  one Application is one unit of one cluster, for one Argo CD project (Argo CD's plugin contract)
-  fix  deliver the cluster as committed or by the plugin
+  fix  set the parameters cluster, unit and release
 poolwright: the Application refused: ARGOCD_APP_SOURCE_PATH: the path releases/26-7/manifests/east/chat-70b is a \
-release packet's, and this version takes none; fix: deliver the cluster as committed or by the plugin
+release's, and no parameter says which unit is meant; fix: set the parameters cluster, unit and release
 """,
     ),
     "nobody-to-render-for": (
@@ -403,15 +403,16 @@ poolwright: east/chat-70b refused: overlays/east/chat-70b: the committed folder 
 render` and commit what it writes
 """,
     ),
-    "a-packet": (
+    "a-packet-of-no-release": (
         Call(),
         edit(PLUGIN, PROJECT, ("delivery: plugin", "delivery: packet")),
         """\
-poolwright.yaml:12:17: spec.clusters[0].delivery is "packet"  [unknown-value]
+poolwright.yaml:12:17: cluster "east" is delivered by packet, and no release is named  [delivery-release]
   at   spec.clusters[0].delivery
-  why  it must be one of: committed, plugin (poolwright.dev/v1alpha1)
-  fix  write one of them
-poolwright: east/chat-70b refused: poolwright.yaml:12:17: spec.clusters[0].delivery is "packet"; fix: write one of them
+  why  what is taken from a release is taken from the one that the Project names (poolwright.dev/v1alpha1)
+  fix  write release: NAME, of a folder in releases/
+poolwright: east/chat-70b refused: poolwright.yaml:12:17: cluster "east" is delivered by packet, and no release is \
+named; fix: write release: NAME, of a folder in releases/
 """,
     ),
     "a-committed-unit-that-is-stale": (
@@ -531,6 +532,7 @@ def test_nothing_of_a_project_is_said_to_who_may_not_have_it(tmp_path: Path) -> 
 LARGE = Request(
     cluster="east",
     unit="chat-70b",
+    release="",
     path=(),
     argocd_project="a",
     namespace="chat",

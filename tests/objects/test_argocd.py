@@ -189,6 +189,21 @@ def test_an_application_that_the_plugin_renders() -> None:
     }
 
 
+def test_an_application_that_is_delivered_from_a_release() -> None:
+    """As the plugin's, and it says the release. Nothing else of the cluster's folder is another."""
+    by_packet = edit(FLEET, PROJECT, ("delivery: plugin", "delivery: packet\n      release: 2026-11-30"))
+    found, before = applications(by_packet, "lab-alpha"), applications(FLEET, "lab-alpha")
+    for unit in ("guard-1b7", "platform"):
+        parameters = found[f"lab-alpha-{unit}"]["spec"]["source"]["plugin"]["parameters"]
+        assert parameters == [
+            {"name": "cluster", "string": "lab-alpha"},
+            {"name": "unit", "string": unit},
+            {"name": "release", "string": "2026-11-30"},
+        ]
+        parameters.pop()
+    assert found == before
+
+
 def test_replicas_of_a_group_are_the_groups() -> None:
     (ignored,) = applications(VARIANTS["groups-that-scale"], "east")["east-reason-671b"]["spec"]["ignoreDifferences"]
     assert (ignored["group"], ignored["kind"]) == ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
@@ -508,8 +523,13 @@ def test_names_that_clash(unit: str, clash: tuple[str, str] | None) -> None:
     assert [finding.what for finding in check_applications(specs, resolved)] == said
 
 
-def test_what_the_plugin_renders_is_written_only_elsewhere(tmp_path: Path) -> None:
-    project = write_files(tmp_path / "fleet", FLEET)
+BY_PLUGIN = {"rendered": "delivery: plugin", "released": "delivery: packet\n      release: r1"}
+
+
+@pytest.mark.parametrize("delivery", BY_PLUGIN.values(), ids=BY_PLUGIN)
+def test_what_the_plugin_prints_is_written_only_elsewhere(delivery: str, tmp_path: Path) -> None:
+    fleet = edit(FLEET, PROJECT, ("delivery: plugin", delivery))
+    project = write_files(tmp_path / "fleet", fleet)
     assert run("render", "--cluster", "lab-alpha", folder=project).code == 0
     assert read_folders(project) == {"base/guard-1b7/1.0.0", "lab-alpha/argocd"}
     ran = run("render", "--cluster", "lab-alpha", "--out", str(tmp_path / "out"), folder=project)
@@ -521,10 +541,10 @@ def test_what_the_plugin_renders_is_written_only_elsewhere(tmp_path: Path) -> No
         "lab-alpha/platform",
     }
     # Delivered by commits first, and then by the plugin: what was committed goes, for two truths may differ.
-    write_files(project, edit(FLEET, PROJECT, ("delivery: plugin", "delivery: committed")))
+    write_files(project, edit(fleet, PROJECT, (delivery, "delivery: committed")))
     assert run("render", "--cluster", "lab-alpha", folder=project).code == 0
     assert "lab-alpha/platform" in read_folders(project)
-    write_files(project, FLEET)
+    write_files(project, fleet)
     assert run("render", "--check", "--cluster", "lab-alpha", folder=project).code == 1
     assert run("render", "--cluster", "lab-alpha", folder=project).code == 0
     assert read_folders(project) == {"base/guard-1b7/1.0.0", "lab-alpha/argocd"}

@@ -179,12 +179,15 @@ def _build_application(
 
 
 def _unit_source(unit: str, closure: ArgocdClosure) -> Object:
-    """The unit's committed folder, or the plugin that renders it; named, so that no other plugin is asked."""
+    """The unit's committed folder, or the plugin that renders it or takes it from a release; named, so that no other
+    plugin is asked."""
     said = closure.argocd
     source: Object = {"repoURL": said.repo_url, "targetRevision": said.target_revision}
     if closure.delivery == "committed":
         return {**source, "path": f"overlays/{closure.on.cluster}/{unit}"}
     parameters = [{"name": "cluster", "string": closure.on.cluster}, {"name": "unit", "string": unit}]
+    if closure.release is not None:
+        parameters.append({"name": "release", "string": closure.release})
     return {**source, "path": ".", "plugin": {"name": PLUGIN, "parameters": parameters}}
 
 

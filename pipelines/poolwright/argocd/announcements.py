@@ -4,11 +4,12 @@ announcement are never sent back."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
-from poolwright.argocd.parameters import KNOWN
+from poolwright.argocd.parameters import RELEASE, UNIT
 
 MAX_NAMES: Final = 1500  # characters of a tooltip's names
 
@@ -26,13 +27,17 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def build_announcements(
-    units: Mapping[str, Sequence[str]], named: tuple[str, str] | None, unknown: str = ""
+    units: Mapping[str, Sequence[str]],
+    named: tuple[str, str] | None,
+    unknown: str = "",
+    releases: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Announcement, ...]:
-    """Cluster and unit.
+    """Cluster, unit and release.
 
-    units:   of each cluster, the names of its units.
-    named:   the cluster and unit that the Application's path names, which needs no parameters then.
-    unknown: why the units aren't known; empty: they are.
+    units:    of each cluster, the names of its units.
+    named:    the cluster and unit that the Application's path names, which needs no parameters then.
+    unknown:  why the units aren't known; empty: they are.
+    releases: of each cluster that is delivered by packet, which one.
     """
     default = named or ("", "")
     clusters = _join(sorted(units))
@@ -40,11 +45,14 @@ def build_announcements(
     said = (f"One of: {clusters}", f"A placement, or platform. {each}")
     if unknown:
         said = (f"The clusters aren't known: {unknown}", "A placement, or platform.")
-    return tuple(
-        Announcement(
-            name=name, title=title, tooltip=_cut(tooltip), required=named is None, string=string, item_type="string"
-        )
-        for name, title, tooltip, string in zip(KNOWN, ("Cluster", "Unit"), said, default, strict=True)
+    taken = "; ".join(f"{cluster}: {release}" for cluster, release in sorted(releases.items()))
+    tooltip = f"Of clusters that are delivered by packet, and no others. {taken or 'None is'}"
+    return (
+        *(
+            Announcement(name=name, title=title, tooltip=_cut(tooltip), required=named is None, string=string)
+            for name, title, tooltip, string in zip(UNIT, ("Cluster", "Unit"), said, default, strict=True)
+        ),
+        Announcement(name=RELEASE, title="Release", tooltip=_cut(tooltip), required=False, string=""),
     )
 
 

@@ -37,10 +37,10 @@ def check_namespace(objects: Iterable[Mapping[str, Any]], request: Request) -> F
     )
 
 
-def check_api_versions(objects: Iterable[Mapping[str, Any]], request: Request, pinned: str) -> Finding | None:
+def check_api_versions(objects: Iterable[Mapping[str, Any]], request: Request, pinned: str | None) -> Finding | None:
     """Why the cluster can't take the objects: a built-in kind's group is served, and not in the rendered version.
 
-    pinned: the minor release of Kubernetes that the stack pins.
+    pinned: the minor release of Kubernetes that the stack pins; None: they are of a release, whose stack pinned one.
     Note:   nothing is said where Argo CD doesn't know what is served, nor of kinds that are installed.
     """
     served = {"/".join(name.split("/")[:2]) for name in request.api_versions}
@@ -53,10 +53,13 @@ def check_api_versions(objects: Iterable[Mapping[str, Any]], request: Request, p
                 severity="error",
                 place=Place("KUBE_API_VERSIONS"),
                 what=f"the destination cluster serves {', '.join(others)} and not {version}",
-                why=f"what is rendered follows from Kubernetes {pinned}, which the cluster's stack pins",
+                why=f"what is rendered follows from Kubernetes {pinned}, which the cluster's stack pins"
+                if pinned
+                else "what is released follows from the Kubernetes that the cluster's stack pinned",
                 rule=_RULE,
                 fix="let the cluster's stack pin the Kubernetes that it runs"
-                + (f": {request.kubernetes}" if request.kubernetes else ""),
+                + (f": {request.kubernetes}" if request.kubernetes else "")
+                + ("" if pinned else "; release again"),
             )
     return None
 

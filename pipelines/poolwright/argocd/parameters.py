@@ -12,7 +12,9 @@ from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
 
 PARAMETERS: Final = "ARGOCD_APP_PARAMETERS"
-KNOWN: Final = ("cluster", "unit")
+UNIT: Final = ("cluster", "unit")
+RELEASE: Final = "release"
+KNOWN: Final = (*UNIT, RELEASE)
 _MAX: Final = 40  # characters of a name that is repeated in a message
 _RULE: Final = "poolwright plugin parameters"
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from poolwright.argocd.parameters import KNOWN, PARAMETERS, parse_parameters
+from poolwright.argocd.parameters import PARAMETERS, RELEASE, UNIT, parse_parameters
 from poolwright.argocd.sent import SOURCE_PATH, TREE, find_unit, split_path
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
@@ -24,6 +24,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     cluster: str
     unit: str
+    release: str  # that the unit is to be taken from; empty: from none
     path: tuple[str, ...]  # of the Application, from the repository's root
     argocd_project: str
     namespace: str  # of the destination; empty: the Application names none
@@ -39,7 +40,8 @@ def read_request(environ: Mapping[str, str]) -> Request:
     Note:   ARGOCD_APP_NAME decides nothing: whoever makes an Application chooses it.
     """
     path = split_path(environ.get(SOURCE_PATH, ""))
-    cluster, unit = _choose_unit(parse_parameters(environ.get(PARAMETERS, "")), path)
+    parameters = parse_parameters(environ.get(PARAMETERS, ""))
+    cluster, unit = _choose_unit(parameters, path)
     argocd_project = environ.get(PROJECT, "")
     if not argocd_project:
         what = "it isn't set, so there is nobody to render for"
@@ -47,6 +49,7 @@ def read_request(environ: Mapping[str, str]) -> Request:
     return Request(
         cluster=cluster,
         unit=unit,
+        release=parameters.get(RELEASE, ""),
         path=path,
         argocd_project=argocd_project,
         namespace=environ.get(NAMESPACE, ""),
@@ -62,9 +65,9 @@ def _choose_unit(parameters: Mapping[str, str], path: tuple[str, ...]) -> tuple[
         if named is None:
             raise SpecError([_refuse_path(path)])
         return named
-    if missing := [name for name in KNOWN if name not in parameters]:
+    if missing := [name for name in UNIT if name not in parameters]:
         what = f"the parameter {missing[0]} is missing beside the other"
-        raise SpecError([_refuse(PARAMETERS, what, f"set both: {' and '.join(KNOWN)}")])
+        raise SpecError([_refuse(PARAMETERS, what, f"set both: {' and '.join(UNIT)}")])
     chosen = parameters["cluster"], parameters["unit"]
     if named is not None and named != chosen:
         what = f"the parameters say {'/'.join(chosen)}, and the path {'/'.join(named)}"
@@ -75,8 +78,8 @@ def _choose_unit(parameters: Mapping[str, str], path: tuple[str, ...]) -> tuple[
 def _refuse_path(path: tuple[str, ...]) -> Finding:
     where = "/".join(path) or "."
     if len(path) > 4 and (path[-5], path[-3]) == ("releases", "manifests"):
-        what = f"the path {where} is a release packet's, and this version takes none"
-        return _refuse(SOURCE_PATH, what, "deliver the cluster as committed or by the plugin")
+        what = f"the path {where} is a release's, and no parameter says which unit is meant"
+        return _refuse(SOURCE_PATH, what, "set the parameters cluster, unit and release")
     what = f"neither parameters nor the path {where} say which unit is meant"
     return _refuse(SOURCE_PATH, what, f"set the parameters cluster and unit, or the path {TREE}/CLUSTER/UNIT")
 

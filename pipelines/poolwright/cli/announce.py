@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 
 from poolwright.argocd.announcements import build_announcements, render_announcements
 from poolwright.argocd.sent import SOURCE_PATH, find_sent_project, find_unit, split_path
@@ -12,6 +13,7 @@ from poolwright.cli.refusal import render_refusal
 from poolwright.files.project import find_project, read_specs
 from poolwright.specs.finding import SpecError
 from poolwright.specs.parse import parse_project, parse_specs
+from poolwright.specs.project import Cluster
 
 MAX_WORDS = 2000  # bytes on stderr, as in `generate --argocd`
 
@@ -29,20 +31,23 @@ def run_announce(project: str | None) -> int:
         return 2
     unknown = ""
     units: dict[str, list[str]] = {}
+    releases: dict[str, str] = {}
     try:
-        units = _list_units(root)
+        files = read_specs(root)
+        clusters = parse_project(files).value.spec.clusters
+        releases = {cluster.name: cluster.release for cluster in clusters if cluster.release}
+        units = _list_units(files, clusters)
     except SpecError as error:
         first = error.findings[0]
         unknown = f"{first.place}: {first.what}"
-    sys.stdout.buffer.write(render_announcements(build_announcements(units, find_unit(path), unknown)))
+    sys.stdout.buffer.write(render_announcements(build_announcements(units, find_unit(path), unknown, releases)))
     sys.stdout.buffer.flush()
     return 0
 
 
-def _list_units(root: str) -> dict[str, list[str]]:
+def _list_units(files: Mapping[str, bytes], clusters: Sequence[Cluster]) -> dict[str, list[str]]:
     """The units of each cluster, by name; if only the Project is valid, clusters without units."""
-    files = read_specs(root)
-    units: dict[str, list[str]] = {cluster.name: [] for cluster in parse_project(files).value.spec.clusters}
+    units: dict[str, list[str]] = {cluster.name: [] for cluster in clusters}
     try:
         specs = parse_specs(files)
     except SpecError:

@@ -55,7 +55,8 @@ def run_check(project: str, report: ReportFormat, as_of: dt.date | None = None) 
         loaded = load_project(find_project(project))
         problems = list_problems(loaded, read_inventories(loaded), day)
         judged = WAIVABLE - _BY_PLAN if problems.is_sound else ()
-        applied = apply_waivers(sort_findings(problems.findings), loaded.specs, day, judged=judged)
+        found = sort_findings((*problems.findings, *_check_delivered(loaded)))
+        applied = apply_waivers(found, loaded.specs, day, judged=judged)
         findings, used = applied.findings, applied.used
         code = 1 if any(finding.severity == "error" for finding in findings) else 0
     except SpecError as error:
@@ -83,6 +84,15 @@ def list_problems(loaded: LoadedProject, inventories: Mapping[str, Inventory], d
     found += [*devices, *_check_prices(loaded, inventories, is_sound=is_sound)]
     found += [*_check_owed(loaded, inventories, day, is_sound=is_sound), *_check_customs(loaded)]
     return Problems(findings=tuple(found), is_sound=is_sound)
+
+
+def _check_delivered(loaded: LoadedProject) -> list[Finding]:
+    """Whether releases hold what is delivered from them. No release is stopped by it: the next one mends it."""
+    if all(cluster.release is None for cluster in loaded.specs.project.value.spec.clusters):
+        return []
+    from poolwright.cli.check_packets import check_delivered  # here: few projects have one
+
+    return check_delivered(loaded)
 
 
 def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *, is_sound: bool) -> list[Finding]:

@@ -40,6 +40,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     closure: UnitClosure | PlatformClosure
     files: Mapping[str, bytes]  # those that its envelope names
     delivery: Delivery  # of its cluster
+    release: str | None  # that its cluster is delivered from
 
 
 def run_generate(arguments: Sequence[str]) -> int:
@@ -134,7 +135,8 @@ def _build(root: str, specs: Specs, cluster: str, unit: str, facts: Facts, lock:
         closure = admit_claim(specs, closure, named, facts, lock)
     if closure is None:
         return None
-    return Found(closure=closure, files=named, delivery=find_cluster(specs.project, cluster).delivery)
+    on = find_cluster(specs.project, cluster)
+    return Found(closure=closure, files=named, delivery=on.delivery, release=on.release)
 
 
 def _build_among_all(

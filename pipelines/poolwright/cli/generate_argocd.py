@@ -51,8 +51,16 @@ def _answer(request: Request, folder: str) -> tuple[bytes, str]:
     if isinstance(allowed, Finding):
         raise SpecError([allowed])
     root = find_sent_project(folder, request.path)
+    if request.release:
+        from poolwright.cli.generate_packet import take_unit  # what verifies takes long to load, and renders nothing
+
+        return take_unit(root, request, policy, trust, allowed), ""
     found = find_unit(root, request.cluster, request.unit)
     _raise(check_delivery(allowed, trust, request.cluster, found.delivery))
+    if found.delivery == "packet":
+        from poolwright.cli.generate_packet import check_release
+
+        _raise(check_release(request, found.delivery, found.release))
     pinned = found.closure.on.kubernetes
     objects, text = render_unit(
         root, f"{request.cluster}/{request.unit}", found, reviewed=found.delivery == "committed"

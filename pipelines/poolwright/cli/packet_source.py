@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Final
 
 from poolwright.changes.report import Revision
 from poolwright.cli.ends import End, Ends
 from poolwright.git.commit import Commit
 from poolwright.git.repository import Repository
-from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, Input
+from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, RELEASES, Input
 from poolwright.packet.previous import Released, find_previous
 from poolwright.specs.digest import digest_bytes
 
-RELEASES: Final = "releases"
-_MAX_LINK_BYTES: Final = 4096
+_MAX_LINK_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

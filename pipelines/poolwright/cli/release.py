@@ -15,13 +15,13 @@ from typing import Final, get_args
 from poolwright.cli.diff import make_room
 from poolwright.cli.output import refuse, say, tell, write_file
 from poolwright.cli.packet_build import MadePacket, make_packet
-from poolwright.cli.packet_source import RELEASES, PacketSource, Sources
+from poolwright.cli.packet_source import PacketSource, Sources
 from poolwright.cli.progress import Progress
 from poolwright.cli.version import package_version
 from poolwright.comments.headline import headline
 from poolwright.files.project import find_project
 from poolwright.git.refusals import shorten
-from poolwright.packet.index import ATTESTATIONS, PacketError, name_packet
+from poolwright.packet.index import ATTESTATIONS, RELEASES, PacketError, name_packet
 from poolwright.plan.report.mends import list_mends
 from poolwright.plan.report.words import count_of, say_counts
 from poolwright.plan.verdict import Word

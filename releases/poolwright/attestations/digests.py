@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from poolwright.attestations.given import GivenPacket
@@ -18,10 +18,11 @@ _AGAIN: Final = "get the packet again from where it was released, or rebuild it 
 _WHY: Final = "packet.json names every file by digest, and who signs it signs them all"
 
 
-def check_digests(packet: GivenPacket) -> tuple[Finding, ...]:
+def check_digests(packet: GivenPacket, *, only: Collection[str] | None = None) -> tuple[Finding, ...]:
     """Every way in which the files differ from the index; none: they are what it says. Warnings don't count.
 
-    An index that can't be read is the only finding: nothing follows from it.
+    only: paths of files: no others are asked for, nor ought they to be given; None: every file.
+    Note: an index that can't be read is the only finding, for nothing follows from it.
     """
     try:
         index = parse_index(packet.index)
@@ -29,7 +30,7 @@ def check_digests(packet: GivenPacket) -> tuple[Finding, ...]:
         return (_build_unreadable(str(error).removeprefix(f"{INDEX}: ")),)
     return sort_findings(
         (
-            *_check_files(packet.files, index),
+            *_check_files(packet.files, index, only),
             *_check_others(packet, index),
             *_check_sums(packet, index),
             *_check_name(packet.name, index),
@@ -37,8 +38,8 @@ def check_digests(packet: GivenPacket) -> tuple[Finding, ...]:
     )
 
 
-def _check_files(files: Mapping[str, bytes], index: PacketIndex) -> Iterator[Finding]:
-    named = {one.path: one for one in index.files}
+def _check_files(files: Mapping[str, bytes], index: PacketIndex, only: Collection[str] | None) -> Iterator[Finding]:
+    named = {one.path: one for one in index.files if only is None or one.path in only}
     path_of: dict[str, list[str]] = {}
     for one in index.files:
         path_of.setdefault(one.sha256, []).append(one.path)

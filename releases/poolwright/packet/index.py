@@ -20,6 +20,7 @@ from poolwright.specs.digest import Digest, digest_bytes
 from poolwright.specs.model import API_VERSION, ApiVersion
 
 KIND: Final = "Packet"
+RELEASES: Final = "releases"  # of a project: a folder for each release
 INDEX: Final = "packet.json"
 SUMS: Final = "SHA256SUMS"
 ATTESTATIONS: Final = "attestations"

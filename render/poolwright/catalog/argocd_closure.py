@@ -43,6 +43,7 @@ class ArgocdClosure(Model, frozen=True, kw_only=True):
     argocd: Argocd
     destination: Destination
     delivery: Delivery
+    release: str | None = None  # that is delivered, by packet
     namespaces: tuple[str, ...]  # of the cluster's pools; empty: there is no platform unit
     units: tuple[ArgocdUnit, ...]  # by name
     charts: tuple[Chart, ...]  # by name
@@ -64,6 +65,7 @@ def build_argocd_closure(
         argocd=on.project.value.spec.argocd,
         destination=on.cluster.destination,
         delivery=on.cluster.delivery,
+        release=on.cluster.release,
         namespaces=tuple(sorted({namespace.name for pool in pools for namespace in pool.value.spec.namespaces})),
         units=tuple(sorted(units, key=lambda unit: unit.name)),
         charts=build_charts(on.stack.value.spec, resource_api, facts),

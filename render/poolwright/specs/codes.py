@@ -180,6 +180,9 @@ CODES: Final[dict[str, str]] = {
     "dangling-reference": (
         "A spec names another one, or an entry of one, that doesn't exist. The fix lists what does."
     ),
+    "delivery-release": (
+        "A cluster is delivered by packet and names no release, or names one and is delivered otherwise."
+    ),
     "destination-changed": (
         "What is rendered goes to another cluster than on the base, comes from another repository, or the project has "
         "another name. All of it moves at once, and what ran at the old place runs on."
@@ -541,6 +544,10 @@ CODES: Final[dict[str, str]] = {
         "A tar isn't the one form that a packet's tar has: it is cut off or goes on, has links, folders or "
         "other paths, is out of order, or has other owners, modes, times or headers."
     ),
+    "packet-unit": (
+        "A release doesn't hold a unit that is to be delivered from it, or no objects of it. A warning in `check`, "
+        "where a later release may bring what specs have now; an error where nothing of the cluster can be delivered."
+    ),
     "packet-unreadable": (
         "There is no packet to read at the path: no folder and no tar, none with a packet.json, no "
         "permission, or more than any packet has."
@@ -597,6 +604,9 @@ CODES: Final[dict[str, str]] = {
     "plugin-output": ("A unit's objects are more than Argo CD takes from a plugin in one message."),
     "plugin-parameters": (
         "The parameters of an Argo CD Application aren't a list of strings called cluster and unit, each given once."
+    ),
+    "plugin-release": (
+        "The release that an Argo CD Application asks for isn't the one that the Project delivers the cluster from."
     ),
     "plugin-request": (
         "An Argo CD Application doesn't say which unit it is: by both parameters, or by the path "

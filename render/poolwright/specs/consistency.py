@@ -12,7 +12,7 @@ from poolwright.specs.model import SpecModel
 from poolwright.specs.parse import Spec, Specs
 from poolwright.specs.place import Place
 from poolwright.specs.pool import CapacityRange, DeviceClassSpec, Pool, VersionRangeOfAttribute
-from poolwright.specs.project import Project
+from poolwright.specs.project import Cluster, Project
 from poolwright.specs.resolve import ResolvedPlacement, cluster_of, resolve_cluster, resolve_placement
 from poolwright.specs.stack import Stack
 
@@ -59,7 +59,32 @@ def check_project(project: Spec[Project], *, only: str | None = None) -> list[Fi
             }
             path = ("spec", "clusters", index, "destination")
             problems += check_exactly_one(project, path, written, "Argo CD knows a cluster by its name or its address")
+            problems += _check_release(project, index, cluster)
     return problems
+
+
+def _check_release(project: Spec[Project], index: int, cluster: Cluster) -> list[Finding]:
+    """Whether a cluster names a release where it is delivered from one, and nowhere else."""
+    by_packet = cluster.delivery == "packet"
+    if by_packet == (cluster.release is not None):
+        return []
+    path = ("spec", "clusters", index)
+    if by_packet:
+        what, fix = "is delivered by packet, and no release is named", "write release: NAME, of a folder in releases/"
+    else:
+        what = f'is delivered as {cluster.delivery}, and the release "{cluster.release}" is named'
+        fix = "write delivery: packet, or remove release"
+    return [
+        Finding(
+            code="delivery-release",
+            severity="error",
+            place=project.place(*path, "delivery" if by_packet else "release"),
+            what=f'cluster "{cluster.name}" {what}',
+            why="what is taken from a release is taken from the one that the Project names",
+            rule=_RULE,
+            fix=fix,
+        )
+    ]
 
 
 def check_platform(stack: Spec[Stack], pools: Sequence[Spec[Pool]]) -> list[Finding]:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from poolwright.specs.model import DurationText, Metadata, Model, SpecModel
-from poolwright.specs.scalar import DnsLabel, GitUrl, OneLine, RelativePath, ServerUrl, UnitName
+from poolwright.specs.scalar import DnsLabel, GitUrl, OneLine, RelativePath, ReleaseName, ServerUrl, UnitName
 from poolwright.specs.waiver import Waivers
 
 
@@ -20,7 +20,7 @@ class ProjectMetadata(Metadata, frozen=True, kw_only=True):
     ]
 
 
-Delivery = Literal["committed", "plugin"]
+Delivery = Literal["committed", "plugin", "packet"]
 
 
 class Argocd(Model, frozen=True, kw_only=True):
@@ -71,10 +71,14 @@ class Cluster(Model, frozen=True, kw_only=True):
     delivery: Annotated[
         Delivery,
         Meta(
-            description="How Argo CD gets the cluster's units: committed in overlays/, or rendered by the plugin at "
-            "each sync. The Applications themselves are always committed."
+            description="How Argo CD gets the cluster's units: committed in overlays/, rendered by the plugin at each "
+            "sync, or taken by the plugin from a signed release. The Applications themselves are always committed."
         ),
     ] = "committed"
+    release: Annotated[
+        ReleaseName | None,
+        Meta(description="The release in releases/ that is delivered: with `delivery: packet`, and only then."),
+    ] = None
     gateway: Annotated[
         GatewayReference | None, Meta(description="Where HTTPRoutes are attached; without one there are no routes.")
     ] = None

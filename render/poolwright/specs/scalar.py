@@ -48,6 +48,9 @@ FORMATS: Final[dict[str, Format]] = {
     ),
     "server-url": Format("the https address of a Kubernetes API server", "https://kubernetes.example.com:6443"),
     "route-hostname": Format("a DNS name, whose first label may be '*'", "chat.example.com"),
+    "release-name": Format(
+        "1 to 63 of a-z, 0-9, '-' and '.', with a letter or digit at both ends and no two '.' together", "2026-11-30"
+    ),
     "commit": Format("a full Git commit: 40 lower-case hex digits", "3f1c0de000000000000000000000000000000000"),
     "gate-name": Format("a feature gate's name: letters and digits", "ConsumableShares"),
     "taint-key": Format("NAME or DOMAIN/NAME as a label key", "nvidia.com/gpu"),
@@ -185,6 +188,14 @@ Hostname = Annotated[
     str,
     Meta(
         pattern=_pattern(rf"(\*\.)?{_LABEL}(\.{_LABEL})*"), max_length=253, extra_json_schema=_format("route-hostname")
+    ),
+]
+ReleaseName = Annotated[
+    str,
+    Meta(
+        pattern=_pattern(r"(?!.*\.\.)[a-z0-9]([a-z0-9.-]*[a-z0-9])?"),
+        max_length=63,
+        extra_json_schema=_format("release-name"),
     ),
 ]
 Commit = Annotated[str, Meta(pattern=_pattern("[0-9a-f]{40}"), extra_json_schema=_format("commit"))]
