@@ -9,6 +9,7 @@ from poolwright.cli.diff import make_room
 from poolwright.cli.packet_build import make_packet
 from poolwright.cli.packet_source import Sources
 from poolwright.cli.progress import Progress
+from poolwright.files.project import find_project
 from poolwright.packet.differences import FileDifference, Rebuilt, compare_packets
 from poolwright.packet.index import INDEX, PacketError, PacketIndex
 from poolwright.specs.finding import Finding
@@ -25,7 +26,7 @@ def rebuild(project: str, index: PacketIndex, files: Mapping[str, bytes]) -> lis
     Raises:  SpecError if the commit isn't there, or what is in it can't be read; PacketError; OSError.
     """
     with make_room("poolwright-verify-") as room, Progress() as progress:
-        sources = Sources(project, room)
+        sources = Sources(find_project(project), room)
         commit = sources.repository.resolve(index.source.git_commit)
         source = sources.open(commit)
         if source.project_path != index.source.project_path:

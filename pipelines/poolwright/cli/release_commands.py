@@ -125,7 +125,7 @@ def sign(
     return run_sign(SignOptions(packet=packet, keys=keys, key_fds=key_fds, out=out))
 
 
-@cli.command(cls=Command, example="poolwright verify releases/2026-11-30 --trust trust.yaml --no-rebuild")
+@cli.command(cls=Command, example="poolwright verify releases/2026-11-30 --trust trust.yaml")
 @click.argument("packet")
 @click.option(
     "--trust",
@@ -137,15 +137,25 @@ def sign(
     metavar="DIR",
     help="Where more attestations are; default: attestations/ of a folder, TAR.attestations/ beside a tar.",
 )
-@click.option("--no-rebuild", is_flag=True, help="Check signatures and digests alone; needed for now.")
-def verify(packet: str, trust: str | None, attestations: str | None, no_rebuild: bool) -> int:
-    """Check signatures and digests of PACKET, a folder of releases/ or its tar.
+@click.option(
+    "--project",
+    metavar="DIR",
+    help="A folder of the project in a clone that has the packet's commit; default: the one that holds the packet, or "
+    "the nearest from here.",
+)
+@click.option("--no-rebuild", is_flag=True, help="Check signatures and digests alone, where there is no clone.")
+def verify(packet: str, trust: str | None, attestations: str | None, project: str | None, no_rebuild: bool) -> int:
+    """Check PACKET, a folder of releases/ or its tar: who signed it, every digest, and that its commit gives it again.
 
-    As many keys as the trust file asks for have to have signed packet.json, and every file has to be what that says.
-    Nothing is asked of a network.
+    As many keys as the trust file asks for have to have signed packet.json, every file has to be what that says, and
+    made again from the commit that it names, in an empty folder, the packet has to be the same, byte for byte. Nothing
+    is asked of a network.
     """
     from poolwright.cli.verify_packet import VerifyOptions, run_verify_packet
 
-    if not no_rebuild:
-        raise click.UsageError("packets aren't rebuilt yet: pass --no-rebuild to check signatures and digests")
-    return run_verify_packet(VerifyOptions(packet=packet, trust=trust, attestations=attestations))
+    if no_rebuild and project is not None:
+        raise click.UsageError("--project is for the rebuild, and --no-rebuild asks for none")
+    options = VerifyOptions(
+        packet=packet, trust=trust, attestations=attestations, project=project, no_rebuild=no_rebuild
+    )
+    return run_verify_packet(options)

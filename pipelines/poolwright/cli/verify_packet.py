@@ -1,4 +1,4 @@
-"""`poolwright verify`: whether a packet is what trusted keys signed."""
+"""`poolwright verify`: whether a packet is what trusted keys signed, and what its commit gives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from poolwright.argocd.trust_file import Reader, read_trust, trust_path
 from poolwright.attestations.digests import check_digests
 from poolwright.attestations.given import GivenPacket
 from poolwright.attestations.judge import Judged, judge_signatures
-from poolwright.cli.output import say, tell
-from poolwright.packet.index import PacketError, PacketIndex, parse_index
+from poolwright.cli.output import refuse, say, tell
+from poolwright.packet.index import INDEX, SUMS, PacketError, PacketIndex, parse_index
 from poolwright.packets.read import build_tar_finding, read_packet
 from poolwright.specs.finding import Finding, render_text, sort_findings
 from poolwright.trust.policy import TrustPolicy
 
+RELEASES = "releases"
 _READER = Reader(
     rule="poolwright releases",
     why_needed="it says whose signatures count; without one nobody's do",
@@ -33,6 +34,8 @@ class VerifyOptions:
     packet: str  # a folder or a tar
     trust: str | None = None  # None: as the environment says
     attestations: str | None = None  # a folder; None: the packet's own
+    project: str | None = None  # in a clone that has its commit; None: that holds the packet, or the nearest
+    no_rebuild: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +49,10 @@ class VerifiedPacket:
 
 
 def run_verify_packet(options: VerifyOptions) -> int:
-    """Judge a packet by its signatures and digests; 0: it holds, 1: it doesn't, and each reason is printed.
+    """Judge a packet by signatures and digests, then by its commit; 0: it holds, 1: it doesn't, each reason printed.
 
-    Raises: SpecError if the packet or the trust file can't be read.
+    What isn't signed is not made again: who only wants to know whether it is reproducible signs it first.
+    Raises: SpecError if the packet or the trust file can't be read, or its commit isn't there.
     """
     trust = options.trust or trust_path(os.environ)
     policy = read_trust(trust, _list_untrusted(options.packet), _READER)
@@ -60,7 +64,20 @@ def run_verify_packet(options: VerifyOptions) -> int:
     if not isinstance(verified, VerifiedPacket):
         return _say_not(options.packet, verified)
     say(render_text(verified.warnings), error=True)
-    _say_verified(verified)
+    if options.no_rebuild:
+        _say_verified(verified, "not rebuilt")
+        return 0
+    from poolwright.cli.packet_rebuild import rebuild  # here: it reads and judges a whole project
+
+    given = verified.packet
+    files = {**given.files, INDEX: given.index, SUMS: given.sums or b""}
+    try:
+        found = rebuild(options.project or _find_project(options.packet), verified.index, files)
+    except PacketError as error:
+        return refuse("--project", str(error))
+    if found:
+        return _say_not(options.packet, found)
+    _say_verified(verified, "rebuilt from its commit, and the same")
     return 0
 
 
@@ -104,10 +121,16 @@ def _say_not(packet: str, findings: Sequence[Finding]) -> int:
     return 1
 
 
-def _say_verified(verified: VerifiedPacket) -> None:
+def _find_project(packet: str) -> str:
+    """The folder whose releases/ holds a packet, or the one that the command runs in."""
+    releases, name = os.path.split(os.path.dirname(os.path.realpath(packet)))  # noqa: PTH120
+    return releases if name == RELEASES and os.path.isdir(packet) else "."  # noqa: PTH112
+
+
+def _say_verified(verified: VerifiedPacket, rebuilt: str) -> None:
     index, judged = verified.index, verified.judged
     tell(f"packet {index.name} of {index.project}, release {index.sequence:,}, of commit {index.source.git_commit}")
     tell(f"digest {judged.digest}")
     for signer in judged.signers:
         tell(f"signed by {signer}")
-    tell(f"verified: {len(judged.signers)} of {judged.threshold} signatures, {len(index.files):,} files; not rebuilt")
+    tell(f"verified: {len(judged.signers)} of {judged.threshold} signatures, {len(index.files):,} files; {rebuilt}")
