@@ -39,7 +39,7 @@ def test_help_ends_with_an_example_that_works(command: str, tmp_path: Path) -> N
     copy_fleet(tmp_path / "examples")
     for name in ("pending-pod.yaml", "report.json"):
         shutil.copy(ROOT / "examples" / name, tmp_path / "examples")
-    if command == "diff":
+    if command in ("diff", "release"):
         commit_all(tmp_path)
     if command == "verify":
         write_files(tmp_path / "releases" / NAME, make_signed(ALICE))
@@ -75,10 +75,11 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
     "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan|"
-    "ChangeReport|TrustPolicy|Receipts|ReceiptComparison}': 'Nope' "
+    "ChangeReport|TrustPolicy|Receipts|ReceiptComparison|Packet|PacketLedger|PacketPrices|PacketThresholds}': 'Nope' "
     "is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', "
     "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot', "
-    "'UpgradePlan', 'ChangeReport', 'TrustPolicy', 'Receipts', 'ReceiptComparison'.",
+    "'UpgradePlan', 'ChangeReport', 'TrustPolicy', 'Receipts', 'ReceiptComparison', 'Packet', 'PacketLedger', "
+    "'PacketPrices', 'PacketThresholds'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

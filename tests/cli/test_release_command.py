@@ -15,6 +15,7 @@ from fleet import PLACEMENTS, PROJECT, ROOT, SMALL_FLEET, edit
 from folders import read_files, write_files
 from golden import Golden
 from made_repository import commit, git, look
+from poolwright.attestations.tar import read_tar
 from poolwright.cli.schema import _schema
 from poolwright.packet.index import PacketIndex, name_packet, parse_index
 from real_kustomize import build_for_real
@@ -130,8 +131,14 @@ def test_the_same_again_is_the_same(tmp_path: Path) -> None:
     before = look(folder / "releases")
     ran = release("r1", folder=folder)
     assert ran.code == 0
-    assert ran.stdout.splitlines()[-1].startswith("releases/r1 is there already, and the same: sha256:")
+    assert ran.stdout.splitlines()[-2].startswith("releases/r1 is there already, and the same: sha256:")
     assert look(folder / "releases") == before
+
+
+def test_the_tar_holds_the_folder(tmp_path: Path) -> None:
+    folder = make_releasable(tmp_path / "r")
+    assert release("r1", "--tar", str(tmp_path / "r1.tar"), folder=folder).code == 0
+    assert read_tar((tmp_path / "r1.tar").read_bytes()) == read_files(folder / "releases/r1")
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
@@ -179,6 +186,11 @@ def ask_for_too_much(folder: Path) -> None:
     commit(folder, MORE, "more")
 
 
+def ask_for_more_than_there_is(folder: Path) -> None:
+    alone = read_releasable()[PLACEMENTS].partition(b"---\n")[0].replace(b"minReplicas: 1", b"minReplicas: 5")
+    commit(folder, {PLACEMENTS: alone}, "five, and there is room for four")
+
+
 def let_the_waiver_expire(folder: Path) -> None:
     commit(folder, edit(read_releasable(), PROJECT, ("2026-12-31", "2026-11-29")), "expired")
 
@@ -223,6 +235,11 @@ REFUSED: dict[str, tuple[Callable[[Path], None], int, tuple[str, ...]]] = {
         ask_for_too_much,
         1,
         ("[release-short]", "[verdict-short]", "[pool-crowded]", "not released: 3 findings"),
+    ),
+    "more-than-there-is": (
+        ask_for_more_than_there_is,
+        1,
+        ("is unsatisfied, at most 4 of 6 replicas can have devices",),
     ),
     "an-expired-waiver": (let_the_waiver_expire, 1, ("[rehearsal-missing]", "[waiver-expired]")),
     "no-lock": (take_the_lock_away, 1, ("the project has no poolwright.lock  [release-unpinned]",)),

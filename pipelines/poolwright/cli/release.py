@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
+from poolwright.attestations.tar import write_tar
 from poolwright.cli.diff import make_room
-from poolwright.cli.output import refuse, say, tell, write_file
+from poolwright.cli.output import refuse, say, tell, write_file, write_whole
 from poolwright.cli.packet_build import MadePacket, make_packet
 from poolwright.cli.packet_source import PacketSource, Sources
 from poolwright.cli.progress import Progress
@@ -42,6 +43,7 @@ class ReleaseOptions:
     project: str = "."
     as_of: dt.date | None = None  # None: the day of the commit
     dry_run: bool = False  # judge and say, and write nothing
+    tar: str | None = None  # a file that gets the packet too
 
 
 def run_release(options: ReleaseOptions) -> int:
@@ -112,13 +114,15 @@ def _write(made: MadePacket, target: str, options: ReleaseOptions) -> int:
     if options.dry_run:
         tell(f"would write {where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
         return 0
+    if options.tar is not None:
+        write_whole(options.tar, write_tar(made.sealed.files))
     if os.path.lexists(target):
         if _read_folder(target) != made.sealed.files:
             raise SpecError([_say_other(options.name)])
         tell(f"{where} is there already, and the same: {digest}")
-        return 0
-    _write_folder(target, made.sealed.files)
-    tell(f"{where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
+    else:
+        _write_folder(target, made.sealed.files)
+        tell(f"{where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
     tell(f"next: poolwright sign {where} --key FILE, and commit it")
     return 0
 

@@ -71,7 +71,7 @@ def pin(
     return run_pin(options, as_of.date() if as_of else None)
 
 
-@cli.command(cls=Command, example="poolwright release 2026-11-30 --project examples/fleet --dry-run")
+@cli.command(cls=Command, example="poolwright release 2026-11-30 --project examples/fleet --as-of 2026-11-30 --dry-run")
 @click.argument("name")
 @project_option
 @click.option(
@@ -81,7 +81,8 @@ def pin(
     help="The day that rehearsals and waivers are judged on, which is written in the packet; default: the commit's.",
 )
 @click.option("--dry-run", is_flag=True, help="Judge and say, and write nothing.")
-def release(name: str, project: str, as_of: Any, dry_run: bool) -> int:
+@click.option("--tar", metavar="FILE", help="Write the packet as a tar too, in the one form that `verify` reads.")
+def release(name: str, project: str, as_of: Any, dry_run: bool, tar: str | None) -> int:
     """Make the packet of HEAD in releases/NAME: manifests, receipts, prices, what changed, and what it all is from.
 
     Anybody who has the commit can make it again, byte for byte. Nothing is written if a verdict says no, or if anything
@@ -89,8 +90,10 @@ def release(name: str, project: str, as_of: Any, dry_run: bool) -> int:
     """
     from poolwright.cli.release import ReleaseOptions, run_release
 
-    options = ReleaseOptions(name=name, project=project, as_of=as_of.date() if as_of else None, dry_run=dry_run)
-    return run_release(options)
+    if dry_run and tar is not None:
+        raise click.UsageError("--tar writes, and --dry-run writes nothing")
+    day = as_of.date() if as_of else None
+    return run_release(ReleaseOptions(name=name, project=project, as_of=day, dry_run=dry_run, tar=tar))
 
 
 @cli.command(cls=Command, example="poolwright sign --new-key release.pem")
@@ -125,7 +128,7 @@ def sign(
     return run_sign(SignOptions(packet=packet, keys=keys, key_fds=key_fds, out=out))
 
 
-@cli.command(cls=Command, example="poolwright verify releases/2026-11-30 --trust trust.yaml")
+@cli.command(cls=Command, example="poolwright verify releases/2026-11-30 --trust trust.yaml --no-rebuild")
 @click.argument("packet")
 @click.option(
     "--trust",

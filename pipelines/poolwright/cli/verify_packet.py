@@ -11,12 +11,11 @@ from poolwright.attestations.digests import check_digests
 from poolwright.attestations.given import GivenPacket
 from poolwright.attestations.judge import Judged, judge_signatures
 from poolwright.cli.output import refuse, say, tell
-from poolwright.packet.index import INDEX, SUMS, PacketError, PacketIndex, parse_index
+from poolwright.packet.index import INDEX, RELEASES, SUMS, PacketError, PacketIndex, parse_index
 from poolwright.packets.read import build_tar_finding, read_packet
 from poolwright.specs.finding import Finding, render_text, sort_findings
 from poolwright.trust.policy import TrustPolicy
 
-RELEASES = "releases"
 _READER = Reader(
     rule="poolwright releases",
     why_needed="it says whose signatures count; without one nobody's do",
