@@ -12,7 +12,7 @@ export POOLWRIGHT_KUSTOMIZE
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo   render the example fleet, build every folder with real Kustomize, say who fits, try Argo CD's plugin"
+	@echo "make demo   render the example fleet, build every folder with real Kustomize, say who fits, try Argo CD's plugin, release"
 	@echo "make test   all tests"
 	@echo "make check  lint, formatting, strict types, imports go one way, reference docs up to date"
 	@echo "make docs   write the reference docs from the code"
@@ -33,6 +33,7 @@ demo: $(VENV)/installed
 	$(BIN)/poolwright plan --project examples/fleet --cluster east
 	$(BIN)/poolwright cmp test --project examples/fleet --repo examples/fleet --app lab-alpha-guard-1b7 \
 	  --trust pipelines/argocd/trust.yaml
+	PATH="$(abspath $(BIN)):$$PATH" examples/release/show
 	@echo
 	@echo "The specs:            examples/fleet/specs/"
 	@echo "What they give:       $(DEMO)/overlays/ (and committed: examples/fleet/overlays/)"

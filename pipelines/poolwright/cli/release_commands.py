@@ -71,7 +71,7 @@ def pin(
     return run_pin(options, as_of.date() if as_of else None)
 
 
-@cli.command(cls=Command, example="poolwright release 2026-11-30 --project examples/fleet --as-of 2026-11-30 --dry-run")
+@cli.command(cls=Command, example="poolwright release r1 --as-of 2026-11-30 --project examples/fleet")
 @click.argument("name")
 @project_option
 @click.option(
