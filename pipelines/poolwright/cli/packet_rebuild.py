@@ -10,9 +10,10 @@ from poolwright.cli.packet_build import make_packet
 from poolwright.cli.packet_source import Sources
 from poolwright.cli.progress import Progress
 from poolwright.files.project import find_project
+from poolwright.git.commit import Commit
 from poolwright.packet.differences import FileDifference, Rebuilt, compare_packets
 from poolwright.packet.index import INDEX, PacketError, PacketIndex
-from poolwright.specs.finding import Finding
+from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
 
 _RULE = "poolwright releases"
@@ -27,7 +28,7 @@ def rebuild(project: str, index: PacketIndex, files: Mapping[str, bytes]) -> lis
     """
     with make_room("poolwright-verify-") as room, Progress() as progress:
         sources = Sources(find_project(project), room)
-        commit = sources.repository.resolve(index.source.git_commit)
+        commit = _resolve(sources, index)
         source = sources.open(commit)
         if source.project_path != index.source.project_path:
             raise PacketError(
@@ -42,12 +43,37 @@ def rebuild(project: str, index: PacketIndex, files: Mapping[str, bytes]) -> lis
 def _list_findings(index: PacketIndex, compared: Rebuilt) -> Iterator[Finding]:
     if compared.is_same:
         return
-    because = "; ".join(compared.causes) or "tool and inputs are the same: it was changed after it was made"
+    because, fix = "; ".join(compared.causes), "make it again with what the packet names, or release again"
+    if not because:
+        because = "tool and inputs are the same: it was changed after it was made"
+        fix = "find out who signed that; get the packet again from where it was released, or release again"
     for one in compared.files:
-        yield _build(index, one, because)
+        yield _build(index, one, because, fix)
 
 
-def _build(index: PacketIndex, one: FileDifference, because: str) -> Finding:
+def _resolve(sources: Sources, index: PacketIndex) -> Commit:
+    try:
+        return sources.repository.resolve(index.source.git_commit)
+    except SpecError as error:
+        if all(one.code != "git-revision" for one in error.findings):
+            raise
+        raise SpecError([_say_gone(index)]) from None
+
+
+def _say_gone(index: PacketIndex) -> Finding:
+    return Finding(
+        code="packet-commit",
+        severity="error",
+        place=Place(INDEX, field="source.gitCommit"),
+        what=f"commit {index.source.git_commit} isn't in the repository",
+        why="a packet is made again from the commit that it names",
+        rule=_RULE,
+        fix="fetch it (git fetch --unshallow, or the branch that it is on), name another clone by --project, or check "
+        "signatures and digests alone by --no-rebuild",
+    )
+
+
+def _build(index: PacketIndex, one: FileDifference, because: str, fix: str) -> Finding:
     return Finding(
         code="packet-rebuilt",
         severity="error",
@@ -55,7 +81,7 @@ def _build(index: PacketIndex, one: FileDifference, because: str) -> Finding:
         what=f"it isn't what commit {index.source.git_commit[:12]} gives: {one.how}",
         why=because,
         rule=_RULE,
-        fix="take the tool that the packet names, or release again",
+        fix=fix,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,11 +75,18 @@ def _name(index: PacketIndex) -> str:
 
 
 def _list_files(recorded: Mapping[str, bytes], rebuilt: Mapping[str, bytes]) -> Iterator[FileDifference]:
-    for path in sorted(recorded.keys() | rebuilt.keys()):
+    """Those that differ; of the index and the sums, which follow from all others, only what doesn't follow."""
+    differing = sorted(path for path in recorded.keys() | rebuilt.keys() if recorded.get(path) != rebuilt.get(path))
+    others = [path for path in differing if path not in (INDEX, SUMS)]
+    for path in differing:
         old, new = recorded.get(path), rebuilt.get(path)
-        if old == new:
+        if path == SUMS and len(differing) > 1:
             continue
-        if new is None:
+        if path == INDEX and old is not None and new is not None:
+            said = [one for one in _compare_json(old, new) if not (others and one.startswith("/files"))]
+            if said or not others:
+                yield FileDifference(path=path, how=_join_all(said) if said else _compare_lines(old, new))
+        elif new is None:
             yield FileDifference(path=path, how="the commit gives no such file")
         elif old is None:
             yield FileDifference(path=path, how="the commit gives it, and it isn't there")
@@ -93,8 +100,10 @@ def _say_difference(path: str, old: bytes, new: bytes) -> str:
         said = _compare_objects(old, new)
     elif path.endswith(".json"):
         said = _compare_json(old, new)
-    if path in (INDEX, SUMS) or not said:
-        return said[0] if said else _compare_lines(old, new)
+    return _join_all(said) if said else _compare_lines(old, new)
+
+
+def _join_all(said: Sequence[str]) -> str:
     more = f", and {len(said) - MAX_SAID} more" if len(said) > MAX_SAID else ""
     return "; ".join(said[:MAX_SAID]) + more
 

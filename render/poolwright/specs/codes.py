@@ -525,6 +525,9 @@ CODES: Final[dict[str, str]] = {
     "packet-changed": (
         "A file of a packet has other bytes than its packet.json says, perhaps those of another file of the packet."
     ),
+    "packet-commit": (
+        "The commit that a packet was made from isn't in the repository, so that it can't be made again here."
+    ),
     "packet-elsewhere": ("A packet is of another project than the one it is asked for."),
     "packet-index": (
         "A packet's packet.json isn't one: no JSON, an unknown version, lists out of order, or another form "
