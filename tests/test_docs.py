@@ -81,7 +81,7 @@ class Step:
 
 def test_there_is_a_page_for_each_person() -> None:
     people = ("argocd-admin", "ci", "model-owner", "on-call", "platform-operator", "reviewer", "sre")
-    topics = ("receipts", "release", "sign-and-verify")
+    topics = ("packet-delivery", "receipts", "release", "sign-and-verify")
     assert tuple(page.stem for page in HOW_TO) == tuple(sorted((*people, *topics)))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [page.stem for page in HOW_TO if f"(docs/how-to/{page.name})" not in readme] == []

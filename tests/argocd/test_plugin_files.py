@@ -244,7 +244,7 @@ HEAVY = (
     *("poolwright.trust.schema", "poolwright.argocd.announcements", "poolwright.argocd.discover"),
 )
 # What judges signatures: only where something is taken from a release.
-JUDGES = ("cryptography", "poolwright.attestations", "poolwright.packets", "poolwright.packet")
+JUDGES = ("dataclasses", "cryptography", "poolwright.attestations", "poolwright.packets", "poolwright.packet")
 LOADED = {
     "rendered": (Call(parameters=unit_parameters("east", "platform")), PLUGIN, (*HEAVY, *JUDGES)),
     "released": (packet_call(), packet_fleet(), HEAVY),

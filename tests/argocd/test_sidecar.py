@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleet import FLEET, ROOT
+from fleet import FLEET, PROJECT, ROOT, edit, read_fleet, render_tree
 from folders import read_files, write_files
 from kubernetes_schemas import MINORS, check_object
 from poolwright.trust.allow import find_allowed
@@ -224,8 +224,13 @@ def test_an_application_is_as_it_is_rendered(name: str, rendered: str) -> None:
     assert read(ARGOCD / "applications" / f"{name}.yaml") == read(FLEET / "overlays" / rendered)
 
 
-def test_no_application_is_made_up_for_packets() -> None:
-    assert list(yaml.safe_load_all((ARGOCD / "applications" / "packet.yaml").read_text(encoding="utf-8"))) == []
+def test_an_application_that_is_delivered_from_a_release_is_as_it_is_rendered() -> None:
+    """The example has none, for it has no release; with one in its Project this is what is written."""
+    files = edit(read_fleet(), PROJECT, ("delivery: plugin", "delivery: packet\n      release: 2026-11-30"))
+    tree = render_tree(files)
+    assert read(ARGOCD / "applications" / "packet.yaml") == yaml.safe_load(
+        tree["overlays/lab-alpha/argocd/lab-alpha-guard-1b7.yaml"]
+    )
 
 
 def test_the_example_of_a_trust_file_allows_the_example() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from poolwright.files.import_path import find_inside_project
 from poolwright.specs.document import MAX_SPEC_BYTES
@@ -17,8 +18,7 @@ TRUST: Final = "POOLWRIGHT_TRUST"
 TRUST_FILE: Final = "/etc/poolwright/trust.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks for the trust file, in the words of what is wrong with it."""
 
     rule: str

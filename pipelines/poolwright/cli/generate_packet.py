@@ -6,10 +6,10 @@ Nothing is rendered, and of the specs only the Project is read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import yaml
+from msgspec.structs import replace
 
 from poolwright.argocd.check_answer import check_api_versions, check_namespace, check_size
 from poolwright.argocd.parameters import PARAMETERS
