@@ -84,7 +84,7 @@ class _Maker:
         answers = tuple(self._answer(given, name, sides[name]) for name in self._progress.each(given.clusters))
         found = self._list_findings(given, report, answers)
         waived = tuple(one for one in found if one.waived)
-        parts = list_parts(given, sides, answers, report, self._reader.workshop, as_of=self._as_of)
+        parts = list_parts(given, sides, answers, report, self._reader.workshop, name=self._name, as_of=self._as_of)
         return MadePacket(
             sealed=self._seal(given, report, waived, parts, kustomize),
             report=report,
