@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from poolwright.allocation.claim import Claim, ClaimRequest, DeviceClass, Reques
 from poolwright.catalog.inventory import ZONE_LABEL
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.engine import judge
-from poolwright.plan.verdict import Verdict
+from poolwright.plan.verdict import Count, Verdict
 from poolwright.plan.what_if.loss import Loss, judge_losses
 
 
@@ -127,6 +128,88 @@ def test_values_that_differ_in_the_same_places_are_alike() -> None:
         for one in judge_losses(demand_of(short), "node")
     ]
     assert said == [(("n0", "n1"), ["2"]), (("n2",), []), (("n3",), ["2"])]
+
+
+def test_of_values_that_as_many_devices_have_each_stands_for_each() -> None:
+    """A GPU and a card on each root: which root loses one makes no difference; one that has two cards is another."""
+    roots = {0: 0, 1: 1, 2: 2, 10: 0, 11: 1, 12: 2, 13: 2}
+    gpus, cards = frozenset(range(3)), frozenset(range(10, 14))
+    pair = Group(3, (Part(Need(((Option(gpus),), (Option(cards),)), "x")),))
+    world = World((tuple(roots),), (pair,), {number: {"x": value} for number, value in roots.items()})
+    found = [(one.names, [str(change.after.at_best) for change in one.changes]) for one in lose_devices(world)]
+    assert found == [
+        (("x.dev/n0/d0", "x.dev/n0/d1"), ["2"]),
+        (("x.dev/n0/d10", "x.dev/n0/d11"), ["2"]),
+        (("x.dev/n0/d12", "x.dev/n0/d13"), []),
+        (("x.dev/n0/d2",), ["2"]),
+    ]
+    other = replace(world, values={number: {"x": value, "y": number} for number, value in roots.items()})
+    both = replace(other, pods=(pair, Want(1, (gpus,), 2, "y")))
+    assert len(lose_devices(both)) > len(found)  # with two attributes that are compared nothing is turned
+
+
+def lose_devices(world: World) -> tuple[Loss, ...]:
+    return judge_losses(demand_of(world), "device")
+
+
+def draw_cells(seed: int) -> World:
+    """Nodes whose devices share the values of one attribute in small groups, many of them alike."""
+    rng = random.Random(seed)
+    nodes: list[tuple[int, ...]] = []
+    values: dict[int, dict[str, int]] = {}
+    kinds: tuple[set[int], set[int]] = (set(), set())
+    number = 0
+    for _ in range(rng.randint(1, 2)):
+        own = []
+        for value in range(rng.randint(2, 3)):
+            for kind, count in enumerate(rng.choice(((1, 1), (1, 1), (2, 0), (1, 0), (1, 2)))):
+                for _ in range(count):
+                    own.append(number)
+                    values[number] = {"x": value}
+                    kinds[kind].add(number)
+                    number += 1
+        nodes.append(tuple(own))
+    sorts = tuple(frozenset(one) for one in kinds)
+    pods: list[Want | Group] = []
+    for _ in range(rng.randint(1, 3)):
+        if rng.random() < 0.5 and sorts[1]:
+            need = Need(((Option(sorts[0]),), (Option(sorts[1]),)), "x")
+            pods.append(Group(rng.randint(1, 3), (Part(need),)))
+        else:
+            accepts = rng.choice((sorts[0], sorts[0] | sorts[1]))
+            count = rng.choice((1, 2))
+            pods.append(Want(rng.randint(1, 3), (accepts,), count, "x" if count > 1 and rng.random() < 0.6 else ""))
+    return World(tuple(nodes), tuple(pods), values)
+
+
+def agree(one: Count, other: Count) -> bool:
+    """Whether both can be true: how much is proven may depend on what devices are called."""
+    return one.least <= other.most and other.least <= one.most
+
+
+def test_each_device_of_cells_is_lost_as_if_alone() -> None:
+    merged = exact = 0
+    for seed in range(60):
+        demand = demand_of(draw_cells(seed))
+        whole = judge(demand)
+        for loss in judge_losses(demand, "device"):
+            changed = {change.after.workload: change.after for change in loss.changes}
+            said = [changed.get(one.workload, one) for one in whole.verdicts]
+            merged += len(loss.names) - 1
+            for name in loss.names:
+                gone = name.rpartition("/")[2]
+                left = tuple(
+                    replace(one, devices=tuple(device for device in one.devices if device.name != gone))
+                    for one in demand.slices
+                )
+                alone = judge(replace(demand, slices=left))
+                assert agree(alone.shortfall, loss.shortfall), (seed, name)
+                for one, other in zip(said, alone.verdicts, strict=True):
+                    assert agree(one.always, other.always), (seed, name)
+                    assert agree(one.at_best, other.at_best), (seed, name)
+                exact += counts(alone.verdicts) == counts(tuple(said)) and alone.shortfall == loss.shortfall
+    assert merged > 150
+    assert exact > 380
 
 
 def test_each_step_is_told() -> None:

@@ -7,7 +7,7 @@ counters.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +19,7 @@ from poolwright.plan.methods.context import Context
 from poolwright.plan.what_if.pieces import list_pieces
 
 Thing = Literal["node", "device", "zone", "family"]
+_Counts = tuple[tuple[int, int], ...]  # numbers of sorts, and how many devices of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,13 @@ class LossSorter:
         self._context = context
         there = context.demand.nodes if goes_by_nodes else ()
         self._there = {one.name: tuple(sorted(one.allocatable.items())) for one in there}
-        self._sorts = _sort_devices(context)
+        self._sorts, self._cells = _sort_devices(context)
         on_node: dict[str, list[DeviceId]] = {}
         for device, nodes in sorted(context.acceptance.nodes_of.items()):
             for node in nodes:
                 on_node.setdefault(node, []).append(device)
-        self._whole = {node: self._count(devices) for node, devices in on_node.items()}
+        self._whole = {node: _count(devices, self._sorts) for node, devices in on_node.items()}
+        self._turned = {node: _count(devices, self._cells.sorts) for node, devices in on_node.items()}
 
     def build_key(self, lost: Lost) -> object:
         """Of each node that loses something: what it has, what it loses, and which pods may go there."""
@@ -103,9 +105,7 @@ class LossSorter:
         return tuple(
             sorted(
                 (
-                    self._whole.get(node, ()),
-                    self._count(devices),
-                    node in lost.nodes,
+                    *self._count(node, devices, is_whole=node in lost.nodes),
                     self._list_open(node),
                     self._there.get(node, ()),
                 )
@@ -113,8 +113,16 @@ class LossSorter:
             )
         )
 
-    def _count(self, devices: Iterable[DeviceId]) -> tuple[tuple[int, int], ...]:
-        return tuple(sorted(Counter(self._sorts[one] for one in devices).items()))
+    def _count(self, node: str, devices: Sequence[DeviceId], *, is_whole: bool) -> tuple[bool, bool, _Counts, _Counts]:
+        """What a node has, and what of it is lost, by sorts.
+
+        What is alike but for which devices of its node it shares a value with is told apart only where several such
+        groups lose something and others don't: else each can stand for each other.
+        """
+        turns = is_whole or len({self._cells.of.get(one) for one in devices}) == 1
+        if turns and self._cells.are_free:
+            return is_whole, True, self._turned.get(node, ()), _count(devices, self._cells.sorts)
+        return is_whole, False, self._whole.get(node, ()), _count(devices, self._sorts)
 
     def _list_open(self, node: str) -> tuple[tuple[int, int], ...]:
         return tuple(
@@ -125,7 +133,24 @@ class LossSorter:
         )
 
 
-def _sort_devices(context: Context) -> dict[DeviceId, int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cells:
+    """Devices of a node that have the value of the one attribute that constraints compare.
+
+    Constraints ask only whether values are the same. So of two cells of a node that hold as many of each sort, it makes
+    no difference which one is which.
+    """
+
+    are_free: bool  # whether that is so: one attribute is compared, of devices that are on one node each
+    of: Mapping[DeviceId, object]  # by device; a device without the value is in none
+    sorts: Mapping[DeviceId, int]  # devices by their sort, values aside, and by what else is in their cell
+
+
+def _count(devices: Iterable[DeviceId], sorts: Mapping[DeviceId, int]) -> _Counts:
+    return tuple(sorted(Counter(sorts[one] for one in devices).items()))
+
+
+def _sort_devices(context: Context) -> tuple[dict[DeviceId, int], _Cells]:
     """Devices by number of their sort."""
     say_values = _Values(context)
     takers: dict[DeviceId, list[tuple[int, int, int]]] = {}  # workloads, their pods, and which alternative of all
@@ -141,20 +166,41 @@ def _sort_devices(context: Context) -> dict[DeviceId, int]:
     barring = _list_barring(context)
     numbers: dict[object, int] = {}
     found = {}
+    plain: dict[DeviceId, object] = {}  # sorts, values aside
+    cells: dict[DeviceId, object] = {}
     for device, candidate in sorted(context.acceptance.candidates.items()):
         one = candidate.device
         nodes = context.acceptance.nodes_of[device]
         is_plain = not one.consumes and not one.allow_multiple_allocations
+        values = say_values(device)
         key = (
             tuple(sorted(takers.get(device, ()))),
-            say_values(device),
             "" if is_plain else repr((one.consumes, sorted(one.capacity.items()), device[:2])),
             # A device of several nodes is like none that isn't of the same ones.
             tuple(nodes) if len(nodes) > 1 else (),
             device if device in barring else (),
         )
-        found[device] = numbers.setdefault(key, len(numbers))
-    return found
+        found[device] = numbers.setdefault((key, values), len(numbers))
+        plain[device] = key, tuple(value[:2] for value in values if isinstance(value, tuple))
+        if values:
+            cells[device] = tuple(nodes), values
+    return found, _find_cells(plain, cells, are_free=say_values.is_one)
+
+
+def _find_cells(plain: Mapping[DeviceId, object], cells: Mapping[DeviceId, object], *, are_free: bool) -> _Cells:
+    numbers: dict[object, int] = {}
+    sorts = {device: numbers.setdefault(key, len(numbers)) for device, key in plain.items()}
+    inside: dict[object, list[DeviceId]] = {}
+    for device, cell in cells.items():
+        inside.setdefault(cell, []).append(device)
+    contents = {cell: _count(devices, sorts) for cell, devices in inside.items()}
+    both: dict[object, int] = {}
+    own = {device: (sorts[device], contents[cells[device]] if device in cells else ()) for device in plain}
+    return _Cells(
+        are_free=are_free,
+        of=cells,
+        sorts={device: both.setdefault(key, len(both)) for device, key in own.items()},
+    )
 
 
 def _list_barring(context: Context) -> frozenset[DeviceId]:
@@ -187,6 +233,9 @@ class _Values:
             isinstance(value.value, tuple) or len(homes[device]) > 1 for device, value in said
         )
         self._numbers: dict[tuple[str, QualifiedKey], dict[str, int]] = {}  # by node and attribute, of each value
+        # Whether constraints compare one attribute, of devices that have one value of it at most, and one node each.
+        named = {key for device in homes for key, _ in self._list(device)}
+        self.is_one = self._is_plain and len(named) <= 1
 
     def __call__(self, device: DeviceId) -> tuple[object, ...]:
         """What is to be asked for in the order of the devices."""
