@@ -60,15 +60,16 @@ def test_nothing_is_written_but_the_answer(name: str, tmp_path: Path) -> None:
     assert list((tmp_path / "temp").iterdir()) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("seen", ["poolwright-diff-*", "poolwright-diff-*/1/*", "poolwright-diff-*/2/specs/*"])
-def test_who_interrupts_it_finds_nothing_left(seen: str, tmp_path: Path) -> None:
+def test_who_interrupts_it_finds_nothing_left(seen: str, number: signal.Signals, tmp_path: Path) -> None:
     """Once the folder for temporary files is there, a revision is laid out, and the next one is."""
     folder = make(tmp_path / "r")
     commit(folder, BASE, "back")
     process = begin("main", "more", "--each-commit", folder=folder, temp=tmp_path / "temp")
     while process.poll() is None and not list((tmp_path / "temp").glob(seen)):
         time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     assert end(process) == Ran(2, "", "")
     assert list((tmp_path / "temp").iterdir()) == []
 

@@ -18,6 +18,7 @@ from poolwright.cli import (
 )
 from poolwright.cli.group import cli
 from poolwright.cli.output import say
+from poolwright.cli.room import end_in_order
 from poolwright.files.disk import DiskError
 from poolwright.specs.finding import SpecError, render_text
 
@@ -38,7 +39,7 @@ def run_command() -> int:
     """Run the command in sys.argv; its exit code. Raises OSError where the system refuses a file or stdout."""
     try:
         # Not cli.main: it would take a reader's leaving for itself, and end with the exit code that means "no".
-        with cli.make_context("poolwright", sys.argv[1:]) as context:
+        with end_in_order(), cli.make_context("poolwright", sys.argv[1:]) as context:
             return int(cli.invoke(context) or 0)
     except click.exceptions.Exit as stop:
         return stop.exit_code

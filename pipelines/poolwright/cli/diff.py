@@ -5,10 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-import signal
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,6 +22,7 @@ from poolwright.cli.live import OptionError, SnapshotError
 from poolwright.cli.object_files import read_objects
 from poolwright.cli.output import refuse, say, tell, write_whole
 from poolwright.cli.progress import Progress
+from poolwright.cli.room import make_room
 from poolwright.cli.sides import ReadSide, SideReader, name_files
 from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
@@ -69,32 +66,6 @@ def run_diff(options: DiffOptions) -> int:
         write_whole(options.out, render_report(report))
     _print(report, options.form)
     return 1 if is_failing(report, options.fail_on) else 0
-
-
-@contextmanager
-def make_room(prefix: str) -> Iterator[str]:
-    """An empty folder of ours while it is needed: Ctrl-C waits while it is made and while it is removed.
-
-    Raises: OSError that names where it was to be.
-    """
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        with _open_room(prefix) as folder:
-            try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-                yield folder
-            finally:
-                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-def _open_room(prefix: str) -> tempfile.TemporaryDirectory[str]:
-    try:
-        return tempfile.TemporaryDirectory(prefix=prefix)
-    except OSError as error:
-        error.filename = error.filename or "a temporary folder"
-        raise
 
 
 class _Comparison:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 
-from poolwright.cli.diff import make_room
 from poolwright.cli.packet_build import make_packet
 from poolwright.cli.packet_source import Sources
 from poolwright.cli.progress import Progress
+from poolwright.cli.room import make_room
 from poolwright.files.project import find_project
 from poolwright.git.commit import Commit
 from poolwright.packet.differences import FileDifference, Rebuilt, compare_packets

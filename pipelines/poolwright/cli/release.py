@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from poolwright.attestations.tar import write_tar
-from poolwright.cli.diff import make_room
 from poolwright.cli.output import refuse, say, tell, write_file, write_whole
 from poolwright.cli.packet_build import MadePacket, make_packet
 from poolwright.cli.packet_source import PacketSource, Sources
 from poolwright.cli.progress import Progress
+from poolwright.cli.room import make_room
 from poolwright.cli.version import package_version
 from poolwright.comments.headline import headline
 from poolwright.files.project import find_project
