@@ -246,6 +246,12 @@ def break_the_one_before(folder: Path) -> None:
     commit(folder, {"releases/r0/packet.json": b"{}"}, "another's")
 
 
+def rename_the_one_before(folder: Path) -> None:
+    release_and_commit(folder)
+    git(folder, "mv", "releases/r1", "releases/r0")
+    commit(folder, {}, "by another name")
+
+
 def cut_the_history(folder: Path) -> None:
     release_and_commit(folder)
     git(folder, "mv", "releases/r1", "releases/r0")
@@ -275,7 +281,12 @@ REFUSED: dict[str, tuple[Callable[[Path], None], int, tuple[str, ...]]] = {
     "a-spec-that-cannot-be-read": (break_a_spec, 2, ("specs/placements.yaml:",)),
     "a-name-that-is-taken": (release_and_commit, 2, ('there is a release "r1" in the commit  [release-taken]',)),
     "another-packet-in-its-place": (leave_another_there, 2, ("differs from what the commit gives  [release-taken]",)),
-    "a-broken-one-before": (break_the_one_before, 2, ("releases/r0: packet.json is no Packet of",)),
+    "a-broken-one-before": (break_the_one_before, 2, ("releases/r0: packet.json is no Packet of", "[release-before]")),
+    "a-renamed-one-before": (
+        rename_the_one_before,
+        2,
+        ('releases/r0 has the packet of release "r1"  [release-before]',),
+    ),
     "a-history-that-is-cut": (
         cut_the_history,
         2,

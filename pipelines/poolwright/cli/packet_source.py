@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from poolwright.changes.report import Revision
 from poolwright.cli.ends import End, Ends
 from poolwright.git.commit import Commit
 from poolwright.git.repository import Repository
-from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, RELEASES, Input
+from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, RELEASES, Input, PacketError
 from poolwright.packet.previous import Released, find_previous
 from poolwright.specs.digest import digest_bytes
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.place import Place
 
-_MAX_LINK_BYTES = 4096
+_MAX_LINK_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class Sources:
     def open(self, commit: Commit) -> PacketSource:
         """A commit to make a packet of.
 
-        Raises: SpecError if it can't be read as a whole; PacketError if a release in it can't; OSError.
+        Raises: SpecError if it can't be read as a whole, or which release is the newest isn't known; OSError.
         """
         packets = self._read_packets(commit)
         end = self.lay_out(commit, commit.id)
@@ -51,7 +55,7 @@ class Sources:
             project_path=self.repository.prefix or ".",
             folder=end.folder,
             inputs=self._list_inputs(commit, end.folder),
-            previous=find_previous(packets),
+            previous=_find_previous(packets),
             names=frozenset(packets),
         )
 
@@ -80,3 +84,24 @@ class Sources:
             found |= {path: digest_bytes(text) for path, text in texts.items()}
         named = {path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"): path for path in found}
         return tuple(Input(path=name, sha256=found[named[name]]) for name in sorted(named))
+
+
+def _find_previous(packets: Mapping[str, bytes]) -> Released | None:
+    """As `find_previous` does. Raises: SpecError where that raises PacketError."""
+    try:
+        return find_previous(packets)
+    except PacketError as error:
+        raise SpecError([_say_unknown(str(error))]) from None
+
+
+def _say_unknown(what: str) -> Finding:
+    return Finding(
+        code="release-before",
+        severity="error",
+        place=Place(RELEASES),
+        what=what,
+        why="the release before is the one with the highest sequence in the commit, so each of them has to be read",
+        rule="poolwright releases",
+        fix=f"commit the folder as it was released (git log -- {RELEASES}), or remove it; of two with one sequence "
+        "remove the one that isn't to be delivered",
+    )

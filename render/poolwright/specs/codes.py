@@ -698,6 +698,10 @@ CODES: Final[dict[str, str]] = {
         "A release was made from a commit that isn't in the repository, so that what the next one changes can't "
         "be said."
     ),
+    "release-before": (
+        "Which release is the one before isn't known: one in the commit can't be read, stands in a folder of another "
+        "name, or has the sequence of another."
+    ),
     "release-dirty": (
         "The working tree isn't what the commit has, byte by byte. A release is made from the commit, so that "
         "anybody can make it again."
