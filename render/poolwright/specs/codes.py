@@ -526,7 +526,8 @@ CODES: Final[dict[str, str]] = {
         "A file of a packet has other bytes than its packet.json says, perhaps those of another file of the packet."
     ),
     "packet-commit": (
-        "The commit that a packet was made from isn't in the repository, so that it can't be made again here."
+        "The commit that a packet was made from isn't in the repository, or there is no project to look for it in, so "
+        "that it can't be made again here."
     ),
     "packet-elsewhere": ("A packet is of another project than the one it is asked for."),
     "packet-index": (
