@@ -17,6 +17,7 @@ from golden import Golden
 from made_repository import commit, git, look
 from poolwright.attestations.tar import read_tar
 from poolwright.cli.schema import _schema
+from poolwright.files.disk import TEMP_NAME, Disk
 from poolwright.packet.index import PacketIndex, name_packet, parse_index
 from real_kustomize import build_for_real
 from release_project import make_releasable, read_releasable, release
@@ -135,6 +136,26 @@ def test_the_same_again_is_the_same(tmp_path: Path) -> None:
     assert look(folder / "releases") == before
 
 
+def test_what_a_killed_one_left_is_no_change_and_is_cleared_away(tmp_path: Path) -> None:
+    folder = make_releasable(tmp_path / "r")
+    write_files(folder, {f"releases/{TEMP_NAME}/manifests/east/chat-70b/objects.yaml": b"half of"})
+    ran = release("r1", folder=folder)
+    assert (ran.code, ran.stderr) == (0, "")
+    assert sorted(path.name for path in (folder / "releases").iterdir()) == ["r1"]
+    assert "manifests/east/chat-70b/objects.yaml" in read_files(folder / "releases/r1")
+
+
+def test_two_do_not_write_at_once(tmp_path: Path) -> None:
+    folder = make_releasable(tmp_path / "r")
+    write_files(folder, {f"releases/{TEMP_NAME}/CHANGELOG.md": b"half of"})
+    before = look(folder)
+    with Disk(str(folder / "releases")).lock():
+        ran = release("r1", folder=folder)
+    assert ran.code == 2
+    assert "another poolwright" in ran.stderr
+    assert look(folder) == before
+
+
 def test_the_tar_holds_the_folder(tmp_path: Path) -> None:
     folder = make_releasable(tmp_path / "r")
     assert release("r1", "--tar", str(tmp_path / "r1.tar"), folder=folder).code == 0
@@ -148,6 +169,14 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert ran.code == 0
     assert ran.stdout.splitlines()[-1].startswith("would write releases/r1: 18 files, sha256:")
     assert look(folder) == before
+
+
+def test_a_dry_run_refuses_what_would_be_refused(tmp_path: Path) -> None:
+    folder = make_releasable(tmp_path / "r")
+    leave_another_there(folder)
+    ran = release("r1", "--dry-run", folder=folder)
+    assert ran.code == 2
+    assert "differs from what the commit gives  [release-taken]" in ran.stderr
 
 
 def test_folders_and_files_are_readable_by_all(tmp_path: Path) -> None:
@@ -222,6 +251,12 @@ def name_evidence_with_a_space(folder: Path) -> None:
     commit(folder, {f"rehearsals/a b/{path}": data for path, data in files.items()}, "records")
 
 
+def rename_the_one_before(folder: Path) -> None:
+    release_and_commit(folder)
+    git(folder, "mv", "releases/r1", "releases/r0")
+    commit(folder, {}, "by another name")
+
+
 def cut_the_history(folder: Path) -> None:
     release_and_commit(folder)
     git(folder, "mv", "releases/r1", "releases/r0")
@@ -252,7 +287,12 @@ REFUSED: dict[str, tuple[Callable[[Path], None], int, tuple[str, ...]]] = {
     "a-name-that-is-taken": (release_and_commit, 2, ('there is a release "r1" in the commit  [release-taken]',)),
     "another-packet-in-its-place": (leave_another_there, 2, ("differs from what the commit gives  [release-taken]",)),
     "evidence-with-a-space": (name_evidence_with_a_space, 2, ("[release-path]",)),
-    "a-broken-one-before": (break_the_one_before, 2, ("releases/r0: packet.json is no Packet of",)),
+    "a-broken-one-before": (break_the_one_before, 2, ("releases/r0: packet.json is no Packet of", "[release-before]")),
+    "a-renamed-one-before": (
+        rename_the_one_before,
+        2,
+        ('releases/r0 has the packet of release "r1"  [release-before]',),
+    ),
     "a-history-that-is-cut": (
         cut_the_history,
         2,

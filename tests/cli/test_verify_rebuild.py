@@ -67,6 +67,19 @@ def test_the_same(folder: Path) -> None:
     assert look(folder) == before
 
 
+def test_what_is_absent_and_what_is_waived_is_said(folder: Path) -> None:
+    ran = verify("releases/r1", "--no-rebuild", folder=folder)
+    assert ran.stdout.splitlines()[3:-1] == [
+        "not in it: dashboards: a dashboard is an object of each platform unit, under manifests/",
+        "not in it: drills: this version of Poolwright makes none",
+        "not in it: evidence: no record and no ledger names a file of the project as evidence",
+        "not in it: lineage: this version of Poolwright makes none",
+        "not in it: report: this version of Poolwright makes none",
+        "waived until 2026-12-31 by platform: poolwright.yaml: 1 combination is in use, and nothing of 4 steps is "
+        "rehearsed [rehearsal-missing]: The example has no test cluster yet.",
+    ]
+
+
 def test_the_commit_counts_and_not_what_is_checked_out(folder: Path) -> None:
     commit(folder, edit(read_releasable(), STACK, ("v0.33.0", "v0.34.0")), "moved on")
     write_files(folder, {"specs/broken.yaml": b"{"})

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from fleet import ROOT
 from folders import write_files
+from golden import Golden
 from made_packet import ALICE, NAME, lay_out, make_index, make_packet, make_signed, make_trust, sign_index
 from poolwright.attestations.envelope import MAX_ENVELOPE_BYTES, name_envelope
 from poolwright.attestations.tar import write_tar
@@ -227,8 +229,7 @@ def test_a_trust_file_that_is_none_is_no_answer(here: Path) -> None:
     assert ran.stderr.startswith('trust.yaml:3:1: unknown field "keys"  [unknown-field]\n')
 
 
-def test_rebuilding_is_not_offered_yet(here: Path) -> None:
+def test_where_there_is_no_clone_the_ways_out_are_said(here: Path, golden: Golden) -> None:
     ran = run("verify", PACKET, "--trust", "trust.yaml", folder=here)
     assert (ran.code, ran.stdout) == (2, "")
-    said = "Error: packets aren't rebuilt yet: pass --no-rebuild to check signatures and digests\n"
-    assert ran.stderr.endswith(said)
+    golden.compare(ROOT / "tests/golden/verify-rebuild/no-clone", {"stderr.txt": ran.stderr.encode()})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from poolwright.cli.packet_build import make_packet
 from poolwright.cli.packet_source import Sources
 from poolwright.cli.progress import Progress
@@ -24,10 +26,10 @@ def rebuild(project: str, index: PacketIndex, files: Mapping[str, bytes]) -> lis
 
     project: a folder in a clone of the repository that it was made from; nothing in it is written.
     index:   of the packet. files: of it, by path, without attestations.
-    Raises:  SpecError if the commit isn't there, or what is in it can't be read; PacketError; OSError.
+    Raises:  SpecError if no project or the commit isn't there, or what is in it can't be read; PacketError; OSError.
     """
     with make_room("poolwright-verify-") as room, Progress() as progress:
-        sources = Sources(find_project(project), room)
+        sources = Sources(_find_root(project), room)
         commit = _resolve(sources, index)
         source = sources.open(commit)
         if source.project_path != index.source.project_path:
@@ -51,6 +53,16 @@ def _list_findings(index: PacketIndex, compared: Rebuilt) -> Iterator[Finding]:
         yield _build(index, one, because, fix)
 
 
+def _find_root(project: str) -> str:
+    """As `find_project` does; where there is none, the ways out are those of who verifies."""
+    try:
+        return find_project(project)
+    except SpecError as error:
+        raise SpecError(
+            [_say_nowhere(one) if one.code == "project-missing" else one for one in error.findings]
+        ) from None
+
+
 def _resolve(sources: Sources, index: PacketIndex) -> Commit:
     try:
         return sources.repository.resolve(index.source.git_commit)
@@ -58,6 +70,16 @@ def _resolve(sources: Sources, index: PacketIndex) -> Commit:
         if all(one.code != "git-revision" for one in error.findings):
             raise
         raise SpecError([_say_gone(index)]) from None
+
+
+def _say_nowhere(missing: Finding) -> Finding:
+    return replace(
+        missing,
+        code="packet-commit",
+        why="a packet is made again from the commit that it names, in a clone of its project",
+        rule=_RULE,
+        fix="run inside one, name one by --project, or check signatures and digests alone by --no-rebuild",
+    )
 
 
 def _say_gone(index: PacketIndex) -> Finding:

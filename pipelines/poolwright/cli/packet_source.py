@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from poolwright.changes.report import Revision
 from poolwright.cli.ends import End, Ends
@@ -16,7 +17,7 @@ from poolwright.specs.digest import digest_bytes
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
 
-_MAX_LINK_BYTES = 4096
+_MAX_LINK_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Sources:
     def open(self, commit: Commit) -> PacketSource:
         """A commit to make a packet of.
 
-        Raises: SpecError if it, or a release in it, can't be read as a whole; OSError.
+        Raises: SpecError if it can't be read as a whole, or which release is the newest isn't known; OSError.
         """
         packets = self._read_packets(commit)
         end = self.lay_out(commit, commit.id)
@@ -86,19 +87,21 @@ class Sources:
 
 
 def _find_previous(packets: Mapping[str, bytes]) -> Released | None:
+    """As `find_previous` does. Raises: SpecError where that raises PacketError."""
     try:
         return find_previous(packets)
     except PacketError as error:
-        raise SpecError([_say_unreadable(str(error))]) from None
+        raise SpecError([_say_unknown(str(error))]) from None
 
 
-def _say_unreadable(what: str) -> Finding:
+def _say_unknown(what: str) -> Finding:
     return Finding(
-        code="release-unreadable",
+        code="release-before",
         severity="error",
         place=Place(RELEASES),
         what=what,
-        why="the next release names the one before by its digest, and takes the next number",
+        why="the release before is the one with the highest sequence in the commit, so each of them has to be read",
         rule="poolwright releases",
-        fix="restore what the releases were committed as; of two with one number remove one, and commit",
+        fix=f"commit the folder as it was released (git log -- {RELEASES}), or remove it; of two with one sequence "
+        "remove the one that isn't to be delivered",
     )

@@ -6,7 +6,6 @@ import datetime as dt
 import os
 import re
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from poolwright.cli.progress import Progress
 from poolwright.cli.room import make_room
 from poolwright.cli.version import package_version
 from poolwright.comments.headline import headline
+from poolwright.files.disk import TEMP_NAME, Disk
 from poolwright.files.project import find_project
 from poolwright.git.refusals import shorten
 from poolwright.packet.index import ATTESTATIONS, RELEASES, PacketError, name_packet
@@ -73,7 +73,7 @@ def _open_head(sources: Sources, root: str, name: str) -> PacketSource:
     """What HEAD has. Raises: SpecError if the working tree differs from it, or it has a release of the name."""
     repository = sources.repository
     commit = repository.resolve("HEAD")
-    own = f"{RELEASES}/{name}/"
+    own = (f"{RELEASES}/{name}/", f"{RELEASES}/{TEMP_NAME}/")  # the second: of one that was killed, or is at it
     dirty = [path for path in repository.list_dirty(commit, root) if not path.startswith(own)]
     source = sources.open(commit)
     if name in source.names:
@@ -108,17 +108,18 @@ def _say_packet(made: MadePacket) -> Iterator[str]:
 
 
 def _write(made: MadePacket, target: str, options: ReleaseOptions) -> int:
-    """Put the packet where it belongs in one step, and say its digest."""
+    """Put the packet where it belongs in one step, and say its digest. Raises: SpecError, OSError, DiskError."""
     digest = name_packet(made.sealed.index_bytes)
     where = f"{RELEASES}/{options.name}"
+    is_there = os.path.lexists(target)
+    if is_there and _read_folder(target) != made.sealed.files:
+        raise SpecError([_say_other(options.name)])
     if options.dry_run:
         tell(f"would write {where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
         return 0
     if options.tar is not None:
         write_whole(options.tar, write_tar(made.sealed.files))
-    if os.path.lexists(target):
-        if _read_folder(target) != made.sealed.files:
-            raise SpecError([_say_other(options.name)])
+    if is_there:
         tell(f"{where} is there already, and the same: {digest}")
     else:
         _write_folder(target, made.sealed.files)
@@ -128,20 +129,22 @@ def _write(made: MadePacket, target: str, options: ReleaseOptions) -> int:
 
 
 def _write_folder(target: str, files: Mapping[str, bytes]) -> None:
-    """A folder, whole or not at all. Raises: OSError."""
+    """A folder, whole or not at all. Raises: OSError; DiskError if another poolwright is writing there."""
     above = os.path.dirname(target)  # noqa: PTH120
     os.makedirs(above, exist_ok=True)  # noqa: PTH103
-    beside = tempfile.mkdtemp(prefix=".poolwright-", dir=above)
-    try:
-        for path, data in files.items():
-            place = os.path.join(beside, path)  # noqa: PTH118
-            os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
-            write_file(place, data, new=True)
-        os.chmod(beside, 0o755)  # noqa: PTH101, S103 (as every folder of a checkout)
-        os.rename(beside, target)  # noqa: PTH104
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
+    beside = os.path.join(above, TEMP_NAME)  # noqa: PTH118
+    with Disk(above).lock():
+        if os.path.lexists(beside):  # of one that was killed while it wrote
+            shutil.rmtree(beside)
+        try:
+            for path, data in files.items():
+                place = os.path.join(beside, path)  # noqa: PTH118
+                os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
+                write_file(place, data, new=True)
+            os.rename(beside, target)  # noqa: PTH104
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
 
 
 def _read_folder(folder: str) -> dict[str, bytes]:

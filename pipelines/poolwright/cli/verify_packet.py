@@ -132,4 +132,11 @@ def _say_verified(verified: VerifiedPacket, rebuilt: str) -> None:
     tell(f"digest {judged.digest}")
     for signer in judged.signers:
         tell(f"signed by {signer}")
+    for one in index.absent:
+        tell(f"not in it: {one.role}: {one.why}")
+    for waiver in index.waivers:
+        tell(
+            f"waived until {waiver.expires} by {waiver.owner}: {waiver.file}: {waiver.what} [{waiver.rule}]: "
+            f"{waiver.reason}"
+        )
     tell(f"verified: {len(judged.signers)} of {judged.threshold} signatures, {len(index.files):,} files; {rebuilt}")

@@ -526,7 +526,8 @@ CODES: Final[dict[str, str]] = {
         "A file of a packet has other bytes than its packet.json says, perhaps those of another file of the packet."
     ),
     "packet-commit": (
-        "The commit that a packet was made from isn't in the repository, so that it can't be made again here."
+        "The commit that a packet was made from isn't in the repository, or there is no project to look for it in, so "
+        "that it can't be made again here."
     ),
     "packet-elsewhere": ("A packet is of another project than the one it is asked for."),
     "packet-index": (
@@ -698,6 +699,10 @@ CODES: Final[dict[str, str]] = {
         "A release was made from a commit that isn't in the repository, so that what the next one changes can't "
         "be said."
     ),
+    "release-before": (
+        "Which release is the one before isn't known: one in the commit can't be read, stands in a folder of another "
+        "name, or has the sequence of another."
+    ),
     "release-dirty": (
         "The working tree isn't what the commit has, byte by byte. A release is made from the commit, so that "
         "anybody can make it again."
@@ -713,10 +718,6 @@ CODES: Final[dict[str, str]] = {
     "release-unpinned": (
         "A project without poolwright.lock is released. Which versions, and which render format, it would be of "
         "isn't fixed."
-    ),
-    "release-unreadable": (
-        "A release in the commit has no index that can be read, stands in a folder of another name, or has the number "
-        "of another one. Which release comes before the next isn't known."
     ),
     "release-unsatisfied": (
         "A workload of a release has replicas that get no device in any order, or its pods can't be scheduled at "
