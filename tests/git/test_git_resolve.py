@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from folders import write_files
 from made_repository import commit, git, make_repository, opened, say, store_blob
-from poolwright.git.commit import Commit
+from poolwright.git.commit import Commit, parse_commit
 
 REVISION = "  why  each side of a comparison is exactly one commit (poolwright reading of revisions)\n"
 SHALLOW = """\
@@ -64,7 +65,9 @@ def test_a_revision_means_what_it_means_to_git(revision: str, made: Path) -> Non
     head = git(made, "rev-parse", "HEAD")
     found = opened(made).resolve(revision.replace("WHOLE", head).replace("SHORT", head[:7]))
     assert found == Commit(
-        id=git(made, "rev-parse", "HEAD" if MEANT[revision] == "two" else "HEAD~1"), subject=MEANT[revision]
+        id=git(made, "rev-parse", "HEAD" if MEANT[revision] == "two" else "HEAD~1"),
+        subject=MEANT[revision],
+        day=dt.date(2026, 1, 2),
     )
 
 
@@ -224,6 +227,23 @@ SUBJECTS = {
     "no-encoding-of-text": (b"tree T\nencoding hex\n\na", "a"),
     "encoding-in-the-message": (b"tree T\n\n\xc3\xa9\nencoding latin-1\n\n", "\N{LATIN SMALL LETTER E WITH ACUTE}"),
 }
+
+
+DAYS: dict[str, tuple[bytes, dt.date | None]] = {
+    "of-utc-and-not-of-where-the-committer-is": (b"committer C <c> 1767225599 +1400", dt.date(2025, 12, 31)),
+    "of-the-committer": (b"author A <a> 0 +0000\ncommitter C <c> 1767225600 -1200", dt.date(2026, 1, 1)),
+    "before-1970": (b"committer C <c> -1 +0000", dt.date(1969, 12, 31)),
+    "without-a-zone": (b"committer C <c> 86400", dt.date(1970, 1, 2)),
+    "no-number": (b"committer C <c> today +0000", None),
+    "a-year-that-no-calendar-has": (b"committer C <c> 999999999999999 +0000", None),
+    "none": (b"author A <a> 0 +0000", None),
+}
+
+
+@pytest.mark.parametrize("name", DAYS)
+def test_the_day_of_a_commit(name: str) -> None:
+    line, day = DAYS[name]
+    assert parse_commit("0" * 40, b"tree T\n" + line + b"\n\nsubject\n").day == day
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
