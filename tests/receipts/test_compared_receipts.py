@@ -102,6 +102,20 @@ CASES: dict[str, tuple[Receipts, Receipts, list[tuple[str, bool | None, str]], i
         ],
         0,
     ),
+    "another-device-that-no-slice-publishes": (
+        plan(A0),
+        there(A1, slices=NO_GPU_1),
+        [
+            ("ghost", True, f"ghost: claim inference/chat-0-gpu holds {GPU}/node-a/gpu-1, which no slice publishes"),
+            (
+                "other-device",
+                None,
+                "claim inference/chat-0-gpu has gpu-1 of node-a, planned gpu-0; what no slice publishes can't be "
+                "compared",
+            ),
+        ],
+        1,
+    ),
     "another-card-under-the-planned-name": (
         plan(A0),
         there(A0, slices=RENAMED),
@@ -186,6 +200,19 @@ def test_every_difference_is_explained(name: str) -> None:
     found = compare_planned(planned, observed)
     assert [(row.outcome, row.matters, row.sentence) for row in found.rows] == rows
     assert found.exit_code == code
+
+
+def test_an_exclusive_device_that_two_claims_have_is_no_equal() -> None:
+    found = compare_planned(plan(A0, A1), there(A0, A0))
+    assert [(row.outcome, row.matters) for row in found.rows] == [
+        ("same", False),
+        ("other-device", False),
+        ("overlap", True),
+    ]
+    assert found.rows[-1].sentence == (
+        f"double use of {GPU}/node-a/gpu-0: inference/chat-0-gpu and inference/chat-1-gpu both have it, and not as "
+        "shares"
+    )
 
 
 def test_another_class_is_a_difference() -> None:

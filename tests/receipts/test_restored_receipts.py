@@ -33,6 +33,16 @@ def say(found: Comparison) -> list[tuple[str, bool | None, str]]:
     return [(row.outcome, row.matters, row.sentence) for row in found.rows]
 
 
+def test_admin_access_takes_nobody_s_card() -> None:
+    """A monitor sees the card that another claim has: neither collides with the other."""
+    monitor = given("monitor", "gpu-0", uid="m", adminAccess=True)
+    found = lab(slice_of("node-a", gpu(0), gpu(1), gpu(2), generation=7), *three(), monitor)
+    assert [device.mode for row in found.receipts for device in row.devices] == ["admin", "full", "full", "full"]
+    compared = compare_restored(found, found)
+    assert [row.outcome for row in compared.rows] == ["intact"] * 4
+    assert (compared.action, compared.exit_code) == (None, 0)
+
+
 def test_numbering_closes_the_gap_of_a_dead_card() -> None:
     """The second of three cards dies, and the third takes its name: by name two claims look fine, by uuid one is."""
     after = lab(slice_of("node-a", gpu(0), card(2, "gpu-1"), generation=8), *three())

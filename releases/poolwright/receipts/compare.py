@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from poolwright.receipts.comparison import KIND, Comparison, Outcome, Row
 from poolwright.receipts.document import Clause, Receipt, Receipts
-from poolwright.receipts.overlaps import list_overlaps
+from poolwright.receipts.overlaps import list_double, list_overlaps
 from poolwright.specs.model import API_VERSION
 
 _Key = tuple[str, str, str]  # namespace, workload, what the pod calls the claim
@@ -22,7 +22,7 @@ def compare_planned(planned: Receipts, observed: Receipts) -> Comparison:
     rows = [row for key in comparer.list_keys() for row in comparer.compare(key)]
     rows += comparer.list_strangers()
     rows += [row for one in observed.receipts for row in _list_topology(one)]
-    rows += list_overlaps([observed])
+    rows += (*list_double(observed), *list_overlaps([observed]))
     return Comparison(
         api_version=API_VERSION,
         kind=KIND,
@@ -118,6 +118,8 @@ class _Comparer:
             new = self._grounds[1].get(there.grounds or "", ())
             if not new and there.is_published:
                 return None, "; whether they do as well isn't known: what made them match wasn't captured"
+            if not there.is_published:
+                return None, "; what no slice publishes can't be compared"
             found = _find_unlike(old, new)
             if found:
                 return True, f"; not interchangeable: {found}"

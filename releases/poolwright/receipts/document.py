@@ -23,7 +23,7 @@ NOT_PRICED: Final = "not priced"
 _MAX_SAID: Final = 200
 
 Statement = Literal["planned", "observed"]
-Mode = Literal["full", "mig", "share"]
+Mode = Literal["full", "mig", "share", "admin"]  # the last by adminAccess, beside who has it
 TieKind = Literal["matchAttribute", "distinctAttribute"]
 DeviceKey = tuple[str, str, str]  # driver, pool, device
 
@@ -177,7 +177,9 @@ class DeviceRow(Identity, frozen=True, kw_only=True):
     """A device of a claim."""
 
     request: Annotated[str, Meta(description="That it is given for; `request/alternative` for a firstAvailable.")]
-    mode: Annotated[Mode, Meta(description="A whole device, a hardware partition of one, or a share of one.")]
+    mode: Annotated[
+        Mode, Meta(description="A whole device, a hardware partition or a share of one, or access beside who has it.")
+    ]
     exact: Annotated[bool, Meta(description="Captured; else of a planned node: then its name is made up.")]
     is_published: Annotated[bool, Meta(description="Whether some slice has it; a planned one counts.")]
     interchangeable: Annotated[

@@ -199,7 +199,7 @@ class _Builder:
         return DeviceRow(
             **{name: getattr(identity, name) for name in identity.__struct_fields__},
             request=one.request,
-            mode=self.devices.find_mode(key, is_share=one.share_id is not None),
+            mode="admin" if one.admin_access else self.devices.find_mode(key, is_share=one.share_id is not None),
             exact=device is not None,
             is_published=device is not None,
             interchangeable=self._instead.count_alike(claim, one.request, key, node),

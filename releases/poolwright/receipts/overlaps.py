@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from typing import Final
 
 from poolwright.receipts.comparison import Row
 from poolwright.receipts.document import DeviceKey, DeviceRow, Receipt, Receipts
 
+SHARED: Final = ("share", "admin")  # modes in which a claim has a device beside others
 _Use = tuple[dt.datetime, dt.datetime | None, Receipt, DeviceRow]  # prepared, unprepared (None: still)
 
 
@@ -33,10 +35,37 @@ def list_overlaps(several: Iterable[Receipts]) -> tuple[Row, ...]:
     return tuple(row for key in sorted(uses) for row in _compare(uses[key].values()))
 
 
+def list_double(found: Receipts) -> tuple[Row, ...]:
+    """Devices that two claims have at once though neither shares them, whenever they were prepared; by device."""
+    holders: dict[DeviceKey, list[tuple[Receipt, DeviceRow]]] = {}
+    for row in found.receipts:
+        for device in row.devices:
+            if device.mode != "admin":
+                holders.setdefault(device.key, []).append((row, device))
+    return tuple(
+        _build_double(one[0], other[0], other[1])
+        for key in sorted(holders)
+        for one, other in combinations(holders[key], 2)
+        if one[0].id != other[0].id and not _are_shares(one[1], other[1])
+    )
+
+
+def _build_double(one: Receipt, other: Receipt, device: DeviceRow) -> Row:
+    return Row(
+        outcome="overlap",
+        matters=True,
+        workload=None if other.workload is None else f"{other.namespace}/{other.workload}",
+        first=one.id,
+        second=other.id,
+        sentence=f"double use of {device.title}: {one.namespace}/{one.claim} and {other.namespace}/{other.claim} both "
+        "have it, and not as shares",
+    )
+
+
 def _compare(uses: Iterable[_Use]) -> Iterator[Row]:
     ordered = sorted(uses, key=lambda use: (use[0], use[2].id))
     for one, other in combinations(ordered, 2):
-        if one[2].id == other[2].id or _are_shares(one[3], other[3]):
+        if one[2].id == other[2].id or _are_shares(one[3], other[3]) or "admin" in (one[3].mode, other[3].mode):
             continue
         if one[1] is None or one[1] > other[0]:
             yield _build(one, other)

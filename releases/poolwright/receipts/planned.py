@@ -178,10 +178,11 @@ class _Builder:
         device, request = self._find(one), find_request(claim, one.request)
         identity = self.devices.build_identity(key)
         is_share = device is not None and device.allow_multiple_allocations and self._features.consumable_capacity
+        is_admin = request is not None and bool(request.admin_access)
         return DeviceRow(
             **{name: getattr(identity, name) for name in identity.__struct_fields__},
             request=one.request,
-            mode=self.devices.find_mode(key, is_share=is_share),
+            mode="admin" if is_admin else self.devices.find_mode(key, is_share=is_share),
             exact=one.exact,
             is_published=device is not None,
             interchangeable=one.interchangeable,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from poolwright.receipts.comparison import KIND, Comparison, Outcome, Row
 from poolwright.receipts.document import DeviceKey, DeviceRow, Identity, Receipt, Receipts
-from poolwright.receipts.overlaps import list_overlaps
+from poolwright.receipts.overlaps import SHARED, list_overlaps
 from poolwright.specs.model import API_VERSION
 
 
@@ -143,11 +143,11 @@ def _list_collisions(before: Receipts, after: Receipts) -> Iterator[tuple[Receip
     for row in before.receipts:
         if any(_is_same_claim(row, one) for one in after.receipts):
             for device in row.devices:
-                if device.uuid is not None and device.mode != "share":
+                if device.uuid is not None and device.mode not in SHARED:
                     users.setdefault(device.uuid, []).append(row)
     for row in after.receipts:
         for device in row.devices:
-            for user in users.get(device.uuid or "", ()) if device.mode != "share" else ():
+            for user in users.get(device.uuid or "", ()) if device.mode not in SHARED else ():
                 current = next((one for one in after.receipts if _is_same_claim(user, one)), None)
                 still = current is not None and any(one.key in _list_keys(user) for one in current.devices)
                 if still and not _is_same_claim(user, row):

@@ -78,11 +78,15 @@ def _list_why(receipts: Receipts, row: Receipt, grounds: dict[str, Grounds]) -> 
     if row.why is None:
         return
     yield f"  why this node: {row.why.node}" + (f" (zone {row.zone})" if row.zone else "")
-    shown: set[str] = set()
+    alike: dict[str, list[str]] = {}
     for one in row.devices:
-        if one.grounds is not None and one.grounds not in shown:
-            shown.add(one.grounds)
-            yield f"  why this device: {one.device} meets"
+        if one.grounds is not None:
+            alike.setdefault(one.grounds, []).append(one.device)
+    for one in row.devices:
+        names = [] if one.grounds is None else alike.pop(one.grounds, [])
+        if one.grounds is not None and names:
+            which = "this device" if len(names) == 1 else "these devices"
+            yield f"  why {which}: {', '.join(names)} {'meets' if len(names) == 1 else 'meet'}"
             for clause in grounds[one.grounds].clauses:
                 yield f"    {clause.owner}: {clause.clause}   [{', '.join(clause.values) or 'reads nothing of it'}]"
         for taint in one.taints:
