@@ -73,13 +73,14 @@ def test_every_file_is_named_and_every_document_is_valid(tmp_path: Path) -> None
         "packet.json": "Packet",
         "prices.json": "PacketPrices",
         "receipts/east.json": "Receipts",
+        "report.json": "FleetReport",
         "thresholds.json": "PacketThresholds",
         "verdicts.json": "FitPlan",
     }
     for path, kind in kinds.items():
         jsonschema_rs.validator_for(_schema(kind)).validate(json.loads(files[path]))
     assert [(one.role, bool(one.why)) for one in index.absent] == [
-        *(("dashboards", True), ("drills", True), ("evidence", True), ("lineage", True), ("report", True))
+        *(("dashboards", True), ("drills", True), ("evidence", True), ("lineage", True))
     ]
 
 
@@ -146,7 +147,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     before = look(folder)
     ran = release("r1", "--dry-run", folder=folder)
     assert ran.code == 0
-    assert ran.stdout.splitlines()[-1].startswith("would write releases/r1: 18 files, sha256:")
+    assert ran.stdout.splitlines()[-1].startswith("would write releases/r1: 19 files, sha256:")
     assert look(folder) == before
 
 

@@ -77,10 +77,12 @@ class DeviceColumns(Part, frozen=True, kw_only=True):
     ]
     mode: Annotated[Column, Meta(description="0 full: a whole device, 1 mig: a partition, 2 share: shared by claims.")]
     profile: Annotated[Column, Meta(description="Of the cluster's profiles; -1: it is no partition.")]
-    family: Annotated[Column, Meta(description="Of the cluster's families; -1: no workload may get it.")]
-    unit: Annotated[Column, Meta(description="Of the side's units: the first that has it; -1: it is free.")]
-    slot: Annotated[Column, Meta(description="Of the cluster's slots: the first that has it; -1: it is free.")]
-    loss_class: Annotated[Column, Meta(description="Of the cluster's loss classes; -1: not judged.")]
+    family: Annotated[Column, Meta(description="Of the cluster's families.")]
+    unit: Annotated[Column, Meta(description="Of the side's units: the first that has it; -1: none has it itself.")]
+    slot: Annotated[Column, Meta(description="Of the cluster's slots: the first that has it; -1: none, or reserved.")]
+    loss_class: Annotated[
+        Column, Meta(description="Of the cluster's loss classes, of its piece; -1: not judged, or nobody may get it.")
+    ]
 
 
 class SlotColumns(Part, frozen=True, kw_only=True):
@@ -216,7 +218,7 @@ class ClaimStep(Part, frozen=True, kw_only=True):
     """A claim of a unit's pods."""
 
     name: Annotated[str, Meta(description="What the pod calls it.")]
-    object: Annotated[str, Meta(description="Kind and name: ResourceClaimTemplate/NAME or ResourceClaim/NAME.")]
+    object: Annotated[str, Meta(description="ResourceClaimTemplate/NAME or ResourceClaim/NAME; empty: not known.")]
     classes: Annotated[tuple[str, ...], Meta(description="Device classes that it may be served by, in its order.")]
 
 
