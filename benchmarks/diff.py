@@ -16,40 +16,18 @@ import re
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from fleet_project import cluster_name, placement_path, write_project
+from processes import ComparisonError, Ratio, Run, Runner, compare, middle, plan_nodes, spread
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "fleet"
 RENDER = "render, cold"
 GROWTH = (4, 2)  # a quarter of the clusters, a half
-
-
-class ComparisonError(Exception):
-    """There is nothing to compare. Carries the reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What one process took with those it waited for, from before it is spawned until it is reaped."""
-
-    wall_s: float
-    cpu_s: float  # user and system, of all threads
-    peak_mib: float  # the most memory of one process
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ratio:
-    """A command's wall and processor time by those of the render that ran before it in the same round."""
-
-    wall: tuple[float, float, float]  # lowest, median, highest
-    cpu: tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +157,7 @@ def measure(folder: Path, clusters: int, units: int, nodes: int, runs: int) -> S
     project = folder / "project"
     project.mkdir(parents=True)
     write_project(EXAMPLE, project, clusters=clusters, units=units, planned=plan_nodes(nodes))
-    runner = _Runner(folder)
+    runner = Runner(folder)
     _commit(runner, project)
     taken: dict[str, list[Run]] = {}
     for _ in range(runs):
@@ -196,23 +174,9 @@ def measure(folder: Path, clusters: int, units: int, nodes: int, runs: int) -> S
         clusters=clusters,
         units=clusters * units,
         devices=clusters * int(re.findall(r"(\d+) devices", title)[0]),
-        medians={name: _middle(found) for name, found in taken.items()},
-        ratios={name: _compare(taken[name], taken[RENDER]) for name in taken if name != RENDER},
+        medians={name: middle(found) for name, found in taken.items()},
+        ratios={name: compare(taken[name], taken[RENDER]) for name in taken if name != RENDER},
     )
-
-
-def plan_nodes(nodes: int) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Planned nodes by pool: so many with eight whole GPUs and network cards, a fifteenth of them with another product,
-    and beside them two for each fifteen with eight GPUs that are cut in four.
-    """
-    others = max(1, nodes // 15)
-    return {
-        "h100-full": (
-            {"count": nodes - others},
-            {"name": "h100-c", "count": others, "hardwareModel": "h100-pcie-80gb"},
-        ),
-        "static-mig": ({"count": max(1, nodes * 2 // 15)},),
-    }
 
 
 def render_report(report: Report) -> Iterator[str]:
@@ -225,7 +189,7 @@ def render_report(report: Report) -> Iterator[str]:
             yield f"{name:<44}{run.wall_s:>10.2f}{run.cpu_s:>10.2f}{run.peak_mib:>10.0f}"
         yield f"{'diff / render, median (lowest to highest)':<44}{'wall':<24}CPU"
         for name, ratio in size.ratios.items():
-            yield f"{name:<44}{_spread(ratio.wall):<24}{_spread(ratio.cpu)}"
+            yield f"{name:<44}{spread(ratio.wall):<24}{spread(ratio.cpu)}"
         yield ""
     for smaller, larger in zip(report.sizes, report.sizes[1:], strict=False):
         yield f"growth from {smaller.units:,} to {larger.units:,} units (x{larger.units / smaller.units:.1f}), CPU"
@@ -235,35 +199,7 @@ def render_report(report: Report) -> Iterator[str]:
     yield f"load average {report.load_before} before, {report.load_after} after, on {report.processors} processors"
 
 
-class _Runner:
-    """Runs commands, all with the same small environment."""
-
-    def __init__(self, folder: Path) -> None:
-        self.output = folder / "output"
-        # Nothing of the caller's but where a checkout's modules are: PYTHONDONTWRITEBYTECODE, for one, would have every
-        # run compile them all.
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
-        self.environment |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-
-    def ours(self, command: str, project: Path, *arguments: str, codes: Sequence[int] = (0,)) -> Run:
-        """One of our commands on a project."""
-        return self.run([sys.executable, "-m", "poolwright", command, "--project", str(project), *arguments], codes)
-
-    def run(self, argv: Sequence[str], codes: Sequence[int] = (0,)) -> Run:
-        """One process, its stdout and stderr into a file each."""
-        start = time.perf_counter()
-        with self.output.open("wb") as output, self.output.with_suffix(".err").open("wb") as errors:
-            actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)]
-            process = os.posix_spawn(argv[0], list(argv), self.environment, file_actions=actions)
-            _, status, usage = os.wait4(process, 0)
-        wall_s = time.perf_counter() - start
-        if os.waitstatus_to_exitcode(status) not in codes:
-            said = self.output.with_suffix(".err").read_text(errors="replace")[:2000]
-            raise ComparisonError(f"exit code {os.waitstatus_to_exitcode(status)}: {' '.join(argv)}\n{said}")
-        return Run(wall_s=wall_s, cpu_s=usage.ru_utime + usage.ru_stime, peak_mib=usage.ru_maxrss / 1024)
-
-
-def _commit(runner: _Runner, project: Path) -> None:
+def _commit(runner: Runner, project: Path) -> None:
     """The project on a branch `main`, and each change on a branch of its own."""
     git = shutil.which("git")
     if git is None:
@@ -290,31 +226,6 @@ def _edit(path: Path, old: str, new: str) -> None:
     if text.count(old) != 1:
         raise ComparisonError(f"{path} has {text.count(old)} times {old!r}")
     path.write_text(text.replace(old, new))
-
-
-def _middle(runs: Sequence[Run]) -> Run:
-    return Run(
-        wall_s=round(median(run.wall_s for run in runs), 4),
-        cpu_s=round(median(run.cpu_s for run in runs), 4),
-        peak_mib=round(median(run.peak_mib for run in runs), 1),
-    )
-
-
-def _compare(ones: Sequence[Run], renders: Sequence[Run]) -> Ratio:
-    pairs = list(zip(ones, renders, strict=True))
-    return Ratio(
-        wall=_quote([one.wall_s / render.wall_s for one, render in pairs]),
-        cpu=_quote([one.cpu_s / render.cpu_s for one, render in pairs]),
-    )
-
-
-def _quote(ratios: Sequence[float]) -> tuple[float, float, float]:
-    return round(min(ratios), 2), round(median(ratios), 2), round(max(ratios), 2)
-
-
-def _spread(ratio: tuple[float, float, float]) -> str:
-    low, middle, high = ratio
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _parse_options() -> argparse.Namespace:

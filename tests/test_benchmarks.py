@@ -35,6 +35,20 @@ def make_project(folder: Path) -> Path:
     return folder
 
 
+def test_releases_are_made_verified_and_compared(tmp_path: Path) -> None:
+    argv = [sys.executable, str(BENCHMARKS / "release.py"), "--clusters=1", "--units=9", "--nodes=12"]
+    run = subprocess.run(
+        [*argv, "--folder", str(tmp_path), "--format=json"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    report = json.loads(run.stdout)
+    assert list(report["medians"]) == [
+        *("render, cold", "release", "verify, rebuilt", "verify, signatures and digests"),
+    ]
+    assert set(report["ratios"]) == {*report["medians"]} - {"render, cold"}
+    assert report["files"] > 9 * 2
+
+
 def test_benchmark_runs_and_reports_every_command(tmp_path: Path) -> None:
     argv = [sys.executable, str(BENCHMARKS / "fleet.py"), "--clusters=1", "--units=9", "--sample=2", "--runs=1"]
     run = subprocess.run(

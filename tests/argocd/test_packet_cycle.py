@@ -88,6 +88,7 @@ def test_a_release_is_delivered_once_it_is_named_and_not_before(delivered: Path,
     name(folder, "r1")
     assert ask(folder, trust)[1]["objects"] == first
     put_out(folder, outside, "r2")
+    assert run("verify", "releases/r2", "--trust", str(trust), folder=folder).code == 0
     second = read_objects(folder, "r2")
     assert second != first
     assert ask(folder, trust)[1]["objects"] == first

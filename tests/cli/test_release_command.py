@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from fleet import PLACEMENTS, PROJECT, ROOT, SMALL_FLEET, edit
+from fleet import FLEET, PLACEMENTS, PROJECT, ROOT, SMALL_FLEET, edit
 from folders import read_files, write_files
 from golden import Golden
 from made_repository import commit, git, look
@@ -218,6 +218,11 @@ def break_the_one_before(folder: Path) -> None:
     commit(folder, {"releases/r0/packet.json": b"{}"}, "another's")
 
 
+def name_evidence_with_a_space(folder: Path) -> None:
+    files = read_files(FLEET / "rehearsals")
+    commit(folder, {f"rehearsals/a b/{path}": data for path, data in files.items()}, "records")
+
+
 def cut_the_history(folder: Path) -> None:
     release_and_commit(folder)
     git(folder, "mv", "releases/r1", "releases/r0")
@@ -247,6 +252,7 @@ REFUSED: dict[str, tuple[Callable[[Path], None], int, tuple[str, ...]]] = {
     "a-spec-that-cannot-be-read": (break_a_spec, 2, ("specs/placements.yaml:",)),
     "a-name-that-is-taken": (release_and_commit, 2, ('there is a release "r1" in the commit  [release-taken]',)),
     "another-packet-in-its-place": (leave_another_there, 2, ("differs from what the commit gives  [release-taken]",)),
+    "evidence-with-a-space": (name_evidence_with_a_space, 2, ("[release-path]",)),
     "a-broken-one-before": (break_the_one_before, 2, ("releases/r0: packet.json is no Packet of",)),
     "a-history-that-is-cut": (
         cut_the_history,

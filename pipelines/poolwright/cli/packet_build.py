@@ -88,7 +88,7 @@ class _Maker:
         found = self._list_findings(given, report, answers)
         waived = tuple(one for one in found if one.waived)
         views = [self._view(given, one, sides[one.cluster.name]) for one in answers]
-        parts = list_parts(given, views, report, self._reader.workshop, as_of=self._as_of)
+        parts = list_parts(given, views, report, self._reader.workshop, name=self._name, as_of=self._as_of)
         index = self._build_index(given, waived, kustomize)
         parts.append(build_page(given.project, views, report, index, found))
         index = _list_absent(index, parts)

@@ -24,7 +24,7 @@ from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.objects.argocd import build_argocd
 from poolwright.packet.document import render_document
-from poolwright.packet.index import PacketIndex
+from poolwright.packet.index import PacketIndex, is_packet_path
 from poolwright.packet.ledger import build_ledger_document
 from poolwright.packet.manifests import list_manifests
 from poolwright.packet.parts import PacketPart
@@ -52,12 +52,14 @@ def list_parts(
     report: Report,
     workshop: Workshop,
     *,
+    name: str,
     as_of: dt.date,
 ) -> list[PacketPart]:
     """Every file whose content follows from the project and from what was judged of it.
 
     views:    of every cluster, what their requests could choose from counted.
     workshop: that built the units.
+    name:     of the release.
     Raises:   SpecError if a record or its evidence can't be read.
     """
     loaded = given.project
@@ -68,7 +70,7 @@ def list_parts(
     ledger = build_ledger_document(build_ledger(loaded.specs, loaded.facts))
     return [
         *_list_manifests(loaded, workshop),
-        *(_build_receipts(loaded, one) for one in views),
+        *(_build_receipts(loaded, one, name) for one in views),
         *_list_evidence(loaded, records),
         PacketPart(path="verdicts.json", role="verdicts", data=render_plan_json(answers).encode()),
         PacketPart(path="prices.json", role="prices", data=render_document(build_prices(prices))),
@@ -127,7 +129,7 @@ def _list_manifests(loaded: LoadedProject, workshop: Workshop) -> Iterator[Packe
         yield from list_manifests(closure.on.cluster, unit_name(closure).rpartition("/")[2], text)
 
 
-def _build_receipts(loaded: LoadedProject, view: ClusterView) -> PacketPart:
+def _build_receipts(loaded: LoadedProject, view: ClusterView, name: str) -> PacketPart:
     on = resolve_cluster(loaded.specs, view.name)[0]
     if on is None:
         raise AssertionError(f"{view.name}: load_project says so")
@@ -138,6 +140,7 @@ def _build_receipts(loaded: LoadedProject, view: ClusterView) -> PacketPart:
         units=view.units,
         prices=view.answer.prices or (),
         pins=list_pins(loaded.lock, on.stack.value.identity),
+        release=name,
         losses=view.losses,
         packed=view.packed,
     )
@@ -150,9 +153,23 @@ def _list_evidence(loaded: LoadedProject, records: Sequence[JudgedRecord]) -> It
     paths = {path for one in records for path in list_evidence_files(one.record).values()}
     files = read_named_files(loaded.root, sorted({*paths, *list_evidence(loaded.specs)}), max_bytes=MAX_EVIDENCE_BYTES)
     files = {**read_rehearsals(loaded.root), **files}
+    if unusual := [path for path in sorted(files) if not is_packet_path(path)]:
+        raise SpecError([_say_unusual(path) for path in unusual])
     for path in sorted(files):
         name = path if path.startswith(f"{_EVIDENCE}/") else f"{_EVIDENCE}/{path}"
         yield PacketPart(path=name, role="evidence", data=files[path])
+
+
+def _say_unusual(path: str) -> Finding:
+    return Finding(
+        code="release-path",
+        severity="error",
+        place=Place(path),
+        what="evidence has other characters in its name than letters, digits and ._@+-, or a part with a point first",
+        why="a packet's paths are the same on every system, in a tar and in a registry",
+        rule="poolwright releases",
+        fix="rename it, and what names it",
+    )
 
 
 def _say_no_kustomize(error: KustomizeError) -> Finding:

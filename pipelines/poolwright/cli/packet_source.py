@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from poolwright.changes.report import Revision
 from poolwright.cli.ends import End, Ends
 from poolwright.git.commit import Commit
 from poolwright.git.repository import Repository
-from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, RELEASES, Input
+from poolwright.packet.index import INDEX, MAX_INDEX_BYTES, RELEASES, Input, PacketError
 from poolwright.packet.previous import Released, find_previous
 from poolwright.specs.digest import digest_bytes
+from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.place import Place
 
 _MAX_LINK_BYTES = 4096
 
@@ -42,7 +45,7 @@ class Sources:
     def open(self, commit: Commit) -> PacketSource:
         """A commit to make a packet of.
 
-        Raises: SpecError if it can't be read as a whole; PacketError if a release in it can't; OSError.
+        Raises: SpecError if it, or a release in it, can't be read as a whole; OSError.
         """
         packets = self._read_packets(commit)
         end = self.lay_out(commit, commit.id)
@@ -51,7 +54,7 @@ class Sources:
             project_path=self.repository.prefix or ".",
             folder=end.folder,
             inputs=self._list_inputs(commit, end.folder),
-            previous=find_previous(packets),
+            previous=_find_previous(packets),
             names=frozenset(packets),
         )
 
@@ -80,3 +83,22 @@ class Sources:
             found |= {path: digest_bytes(text) for path, text in texts.items()}
         named = {path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"): path for path in found}
         return tuple(Input(path=name, sha256=found[named[name]]) for name in sorted(named))
+
+
+def _find_previous(packets: Mapping[str, bytes]) -> Released | None:
+    try:
+        return find_previous(packets)
+    except PacketError as error:
+        raise SpecError([_say_unreadable(str(error))]) from None
+
+
+def _say_unreadable(what: str) -> Finding:
+    return Finding(
+        code="release-unreadable",
+        severity="error",
+        place=Place(RELEASES),
+        what=what,
+        why="the next release names the one before by its digest, and takes the next number",
+        rule="poolwright releases",
+        fix="restore what the releases were committed as; of two with one number remove one, and commit",
+    )

@@ -702,6 +702,9 @@ CODES: Final[dict[str, str]] = {
         "The working tree isn't what the commit has, byte by byte. A release is made from the commit, so that "
         "anybody can make it again."
     ),
+    "release-path": (
+        "A file of evidence has a name that no packet's file can have. Packets are unpacked on every system."
+    ),
     "release-short": (
         "Replicas of a cluster can't have devices at the same time, whoever of them is left out, and no single "
         "workload is certain to be. A release promises each of them a device."
@@ -710,6 +713,10 @@ CODES: Final[dict[str, str]] = {
     "release-unpinned": (
         "A project without poolwright.lock is released. Which versions, and which render format, it would be of "
         "isn't fixed."
+    ),
+    "release-unreadable": (
+        "A release in the commit has no index that can be read, stands in a folder of another name, or has the number "
+        "of another one. Which release comes before the next isn't known."
     ),
     "release-unsatisfied": (
         "A workload of a release has replicas that get no device in any order, or its pods can't be scheduled at "
