@@ -13,7 +13,7 @@ from poolwright.catalog.ledger_rules import list_evidence
 from poolwright.changes.finding_rows import build_rows
 from poolwright.changes.report import Report, Revision, render_report
 from poolwright.cli.built_objects import Workshop
-from poolwright.cli.fleet_page import list_stack_pins
+from poolwright.cli.fleet_page import list_features, list_stack_pins
 from poolwright.cli.load import LoadedProject
 from poolwright.cli.matrix import load_matrix, read_records
 from poolwright.cli.plan_case import LoadedForPlan
@@ -98,7 +98,7 @@ def build_page(
         as_of=index.as_of,
         changes=report,
         pins=list_stack_pins(loaded.specs, loaded.lock),
-        ledger=build_ledger_document(build_ledger(loaded.specs, loaded.facts)).features,
+        ledger=list_features(loaded),
         waivers=index.waivers,
         findings=build_rows(findings),
     )
