@@ -67,6 +67,14 @@ HOW = {
         {"prices.json": b"{"},
         FileDifference(path="prices.json", how="line 1 differs first"),
     ),
+    "the-page-alone": (
+        {"report.html": b"<p>"},
+        FileDifference(path="report.html", how="the commit gives no such file"),
+    ),
+    "the-page-follows-from-its-data": (
+        {"report.html": b"<p>", "report.json": b"{}"},
+        FileDifference(path="report.json", how="the commit gives no such file"),
+    ),
     "one-more": (
         {"prices.yaml": b""},
         FileDifference(path="prices.yaml", how="the commit gives no such file"),

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from poolwright.allocation.cluster_objects import ClusterObjects
 from poolwright.allocation.parse_objects import parse_objects
-from poolwright.catalog.closure import PlatformClosure, UnitClosure
+from poolwright.catalog.argocd_closure import ArgocdClosure
+from poolwright.catalog.closure import Closure, PlatformClosure, UnitClosure
 from poolwright.files.custom import Custom
+from poolwright.objects.argocd import build_argocd
 from poolwright.objects.kubernetes import Object
 from poolwright.objects.unit import build_objects
 from poolwright.specs.document import Document, parse_documents
@@ -54,6 +56,19 @@ class Workshop:
             text = _build_text(closure, customs.get(name))
             known = self._built[name] = (closure, text, parse_documents(text, name, max_bytes=_MAX_BYTES))
         return known[1:]
+
+
+def list_cluster_objects(
+    workshop: Workshop, closures: Iterable[Closure], customs: Mapping[str, Custom], cluster: str
+) -> dict[str, tuple[Object, ...]]:
+    """The finished objects of a cluster by unit, `platform` and `argocd` too. customs: as for `read_objects`."""
+    found: dict[str, tuple[Object, ...]] = {}
+    for closure in closures:
+        if isinstance(closure, UnitClosure | PlatformClosure) and closure.on.cluster == cluster:
+            found[unit_name(closure).rpartition("/")[2]] = workshop.list_objects(closure, customs)
+        elif isinstance(closure, ArgocdClosure) and closure.on.cluster == cluster:
+            found["argocd"] = build_argocd(closure)
+    return found
 
 
 def _build_text(closure: UnitClosure | PlatformClosure, custom: Custom | None) -> bytes:

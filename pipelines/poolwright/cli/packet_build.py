@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import structs
 
 from poolwright.changes.build_report import build_report
 from poolwright.changes.finding_rows import parse_rows
 from poolwright.changes.report import Report, Revision
 from poolwright.changes.side import ClusterSide, Side
 from poolwright.cli.check import list_problems
-from poolwright.cli.packet_parts import list_parts, name_kustomize
+from poolwright.cli.fleet_page import build_view
+from poolwright.cli.packet_parts import build_page, list_parts, name_kustomize
 from poolwright.cli.packet_source import PacketSource, Sources
 from poolwright.cli.plan_case import LoadedForPlan
 from poolwright.cli.progress import Progress
@@ -22,6 +25,7 @@ from poolwright.packet.blockers import check_verdicts, list_blockers, list_wrong
 from poolwright.packet.changelog import render_changelog
 from poolwright.packet.index import Absent, PacketIndex, PacketWaiver, Role, Source, Tool
 from poolwright.packet.parts import PacketPart, Sealed, seal
+from poolwright.pages.view import ClusterView
 from poolwright.plan.answer import ClusterAnswer
 from poolwright.plan.promises.check import check_promises
 from poolwright.plan.what_if.clearing import judge_clearing
@@ -41,7 +45,6 @@ _ABSENT: Final[Mapping[Role, str]] = {
     "drills": _NONE,
     "evidence": "no record and no ledger names a file of the project as evidence",
     "lineage": _NONE,
-    "report": _NONE,
 }
 
 
@@ -84,9 +87,14 @@ class _Maker:
         answers = tuple(self._answer(given, name, sides[name]) for name in self._progress.each(given.clusters))
         found = self._list_findings(given, report, answers)
         waived = tuple(one for one in found if one.waived)
-        parts = list_parts(given, sides, answers, report, self._reader.workshop, name=self._name, as_of=self._as_of)
+        views = [self._view(given, one, sides[one.cluster.name]) for one in answers]
+        parts = list_parts(given, views, report, self._reader.workshop, name=self._name, as_of=self._as_of)
+        index = self._build_index(given, waived, kustomize)
+        parts.append(build_page(given.project, views, report, index, found))
+        index = _list_absent(index, parts)
+        parts.append(PacketPart(path="CHANGELOG.md", role="changelog", data=render_changelog(report, index)))
         return MadePacket(
-            sealed=self._seal(given, report, waived, parts, kustomize),
+            sealed=seal(index, parts),
             report=report,
             answers=answers,
             blockers=list_blockers(one for one in found if not one.waived),
@@ -129,6 +137,10 @@ class _Maker:
         choices = given.list_class_choices(name)
         return replace(answer, mends=find_mends(demand, judgement, choices))
 
+    def _view(self, given: LoadedForPlan, answer: ClusterAnswer, side: ClusterSide) -> ClusterView:
+        self._progress.tell(f"{side.name}: judging losses")
+        return build_view(answer, given.project.specs, side.objects, counts=True)
+
     def _list_findings(
         self, given: LoadedForPlan, report: Report, answers: tuple[ClusterAnswer, ...]
     ) -> tuple[Finding, ...]:
@@ -141,17 +153,10 @@ class _Maker:
         found += list_wrong(parse_rows(report.findings))
         return apply_waivers(found, given.project.specs, self._as_of).findings
 
-    def _seal(
-        self,
-        given: LoadedForPlan,
-        report: Report,
-        waived: tuple[Finding, ...],
-        parts: list[PacketPart],
-        kustomize: str | None,
-    ) -> Sealed:
+    def _build_index(self, given: LoadedForPlan, waived: tuple[Finding, ...], kustomize: str | None) -> PacketIndex:
+        """The index without its files, and what is absent."""
         released, lock = self._source.previous, given.project.lock
-        there = {one.role for one in parts}
-        index = PacketIndex(
+        return PacketIndex(
             api_version=API_VERSION,
             kind="Packet",
             project=given.project.specs.project.value.identity,
@@ -167,11 +172,16 @@ class _Maker:
             ),
             inputs=self._source.inputs,
             files=(),
-            absent=tuple(Absent(role=role, why=why) for role, why in _ABSENT.items() if role not in there),
+            absent=(),
             waivers=tuple(_build_waivers(waived)),
         )
-        changelog = PacketPart(path="CHANGELOG.md", role="changelog", data=render_changelog(report, index))
-        return seal(index, [*parts, changelog])
+
+
+def _list_absent(index: PacketIndex, parts: Sequence[PacketPart]) -> PacketIndex:
+    """The same index, saying what isn't among the parts."""
+    there = {one.role for one in parts}
+    absent = tuple(Absent(role=role, why=why) for role, why in _ABSENT.items() if role not in there)
+    return structs.replace(index, absent=absent)
 
 
 def _build_waivers(waived: tuple[Finding, ...]) -> Iterator[PacketWaiver]:

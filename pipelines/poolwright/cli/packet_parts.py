@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from poolwright.catalog.argocd_closure import ArgocdClosure
 from poolwright.catalog.closure import PlatformClosure, UnitClosure
 from poolwright.catalog.ledger import build_ledger
 from poolwright.catalog.ledger_rules import list_evidence
-from poolwright.changes.report import Report, render_report
-from poolwright.changes.side import ClusterSide
+from poolwright.changes.finding_rows import build_rows
+from poolwright.changes.report import Report, Revision, render_report
 from poolwright.cli.built_objects import Workshop
+from poolwright.cli.fleet_page import list_features, list_stack_pins
 from poolwright.cli.load import LoadedProject
 from poolwright.cli.matrix import load_matrix, read_records
 from poolwright.cli.plan_case import LoadedForPlan
@@ -23,17 +24,18 @@ from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.objects.argocd import build_argocd
 from poolwright.packet.document import render_document
-from poolwright.packet.index import is_packet_path
+from poolwright.packet.index import PacketIndex, is_packet_path
 from poolwright.packet.ledger import build_ledger_document
 from poolwright.packet.manifests import list_manifests
 from poolwright.packet.parts import PacketPart
 from poolwright.packet.prices import build_prices, build_thresholds
-from poolwright.plan.answer import ClusterAnswer
+from poolwright.pages.build import build_fleet_report, build_side
+from poolwright.pages.document import render_report as render_fleet
+from poolwright.pages.view import ClusterView
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.receipts.document import render_receipts
 from poolwright.receipts.pins import list_pins
 from poolwright.receipts.planned import build_planned
-from poolwright.receipts.units import list_units
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
@@ -46,8 +48,7 @@ _EVIDENCE = "evidence"
 
 def list_parts(
     given: LoadedForPlan,
-    sides: Mapping[str, ClusterSide],
-    answers: Sequence[ClusterAnswer],
+    views: Sequence[ClusterView],
     report: Report,
     workshop: Workshop,
     *,
@@ -56,19 +57,20 @@ def list_parts(
 ) -> list[PacketPart]:
     """Every file whose content follows from the project and from what was judged of it.
 
-    sides:    by cluster; of every cluster.
+    views:    of every cluster, what their requests could choose from counted.
     workshop: that built the units.
     name:     of the release.
     Raises:   SpecError if a record or its evidence can't be read.
     """
     loaded = given.project
-    prices = {name: side.prices for name, side in sides.items()}
+    answers = [one.answer for one in views]
+    prices = {one.name: one.answer.prices or () for one in views}
     records = read_records(loaded.root, loaded.specs, loaded.facts, as_of=as_of)
     matrix = load_matrix(loaded, given.inventories, loaded.lock, records, as_of=as_of)
     ledger = build_ledger_document(build_ledger(loaded.specs, loaded.facts))
     return [
         *_list_manifests(loaded, workshop),
-        *(_build_receipts(loaded, side, name) for side in sides.values()),
+        *(_build_receipts(loaded, one, name) for one in views),
         *_list_evidence(loaded, records),
         PacketPart(path="verdicts.json", role="verdicts", data=render_plan_json(answers).encode()),
         PacketPart(path="prices.json", role="prices", data=render_document(build_prices(prices))),
@@ -77,6 +79,30 @@ def list_parts(
         PacketPart(path="matrix.json", role="matrix", data=render_matrix_json(matrix).encode()),
         PacketPart(path="changes.json", role="changes", data=render_report(report)),
     ]
+
+
+def build_page(
+    loaded: LoadedProject,
+    views: Sequence[ClusterView],
+    report: Report,
+    index: PacketIndex,
+    findings: Sequence[Finding],
+) -> PacketPart:
+    """What the page of the release shows. findings: everything that was found, waived or not."""
+    shown = build_fleet_report(
+        build_side(Revision(name=index.name, commit=index.source.git_commit), views),
+        subject="release",
+        title=f"release {index.name}",
+        project=index.project,
+        tool=index.tool.poolwright,
+        as_of=index.as_of,
+        changes=report,
+        pins=list_stack_pins(loaded.specs, loaded.lock),
+        ledger=list_features(loaded),
+        waivers=index.waivers,
+        findings=build_rows(findings),
+    )
+    return PacketPart(path="report.json", role="report", data=render_fleet(shown))
 
 
 def name_kustomize(loaded: LoadedProject) -> str | None:
@@ -103,21 +129,23 @@ def _list_manifests(loaded: LoadedProject, workshop: Workshop) -> Iterator[Packe
         yield from list_manifests(closure.on.cluster, unit_name(closure).rpartition("/")[2], text)
 
 
-def _build_receipts(loaded: LoadedProject, side: ClusterSide, name: str) -> PacketPart:
-    on = resolve_cluster(loaded.specs, side.name)[0]
+def _build_receipts(loaded: LoadedProject, view: ClusterView, name: str) -> PacketPart:
+    on = resolve_cluster(loaded.specs, view.name)[0]
     if on is None:
-        raise AssertionError(f"{side.name}: load_project says so")
+        raise AssertionError(f"{view.name}: load_project says so")
     receipts = build_planned(
-        side.demand,
-        side.judgement,
-        cluster=side.name,
-        units=list_units(loaded.specs, side.name),
-        prices=side.prices,
+        view.answer.demand,
+        view.answer.judgement,
+        cluster=view.name,
+        units=view.units,
+        prices=view.answer.prices or (),
         pins=list_pins(loaded.lock, on.stack.value.identity),
         release=name,
+        losses=view.losses,
+        packed=view.packed,
     )
-    path = f"receipts/{side.name}.json"
-    return PacketPart(path=path, role="receipts", data=render_receipts(receipts), cluster=side.name)
+    path = f"receipts/{view.name}.json"
+    return PacketPart(path=path, role="receipts", data=render_receipts(receipts), cluster=view.name)
 
 
 def _list_evidence(loaded: LoadedProject, records: Sequence[JudgedRecord]) -> Iterator[PacketPart]:

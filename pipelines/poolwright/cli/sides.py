@@ -9,21 +9,18 @@ from typing import Final
 import msgspec
 
 from poolwright.allocation.cluster_objects import ClusterObjects
-from poolwright.catalog.argocd_closure import ArgocdClosure
-from poolwright.catalog.closure import BaseClosure, PlatformClosure, UnitClosure
-from poolwright.changes.report import Revision
+from poolwright.catalog.closure import BaseClosure
+from poolwright.changes.report import Report, Revision
 from poolwright.changes.side import ClusterSide, Side
-from poolwright.cli.built_objects import Workshop
+from poolwright.cli.built_objects import Workshop, list_cluster_objects
 from poolwright.cli.ends import THE_PROJECT, has_project
 from poolwright.cli.live import OptionError, choose_cluster, judge_captured
-from poolwright.cli.load import LoadedProject, find_inventory
+from poolwright.cli.load import find_inventory
 from poolwright.cli.plain_side import read_plain_side
 from poolwright.cli.plan_case import LoadedForPlan, check_nodes, load_for_plan
 from poolwright.cli.progress import Progress
 from poolwright.files.facts import read_facts
 from poolwright.files.project import MAX_INVENTORY_BYTES, read_named_files
-from poolwright.objects.argocd import build_argocd
-from poolwright.objects.kubernetes import Object
 from poolwright.plan.demand import Demand
 from poolwright.plan.engine import judge
 from poolwright.plan.equivalence import is_equivalent
@@ -34,7 +31,6 @@ from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import resolve_cluster
 from poolwright.specs.waiver import strip_waivers
-from poolwright.trees.tree import unit_name
 
 _KEPT: Final = 2  # demands of a cluster: the base's, or of the commit before
 
@@ -75,6 +71,16 @@ class ReadSide:
         path = "" if on is None else find_inventory(on.cluster)
         data = read_named_files(root, [path], max_bytes=MAX_INVENTORY_BYTES).get(path)
         return None if data is None else digest_bytes(data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A change, and the two sides that it lies between, with the clusters that differ."""
+
+    report: Report
+    before: Side
+    after: Side
+    given: LoadedForPlan | None  # the head's project; None: plain manifests
 
 
 class SideReader:
@@ -147,7 +153,8 @@ class SideReader:
         try:
             case = given.build_case(name, self.workshop)
             check_nodes(case)
-            objects = self._list_objects(given.project, name)
+            loaded = given.project
+            objects = list_cluster_objects(self.workshop, loaded.closures, loaded.customs, name)
         except SpecError as error:
             raise SpecError(name_files(error.findings, read.side.revision)) from None
         self._progress.tell("judging")
@@ -174,16 +181,6 @@ class SideReader:
         known.append((demand, judgement))
         del known[:-_KEPT]
         return judgement
-
-    def _list_objects(self, loaded: LoadedProject, name: str) -> dict[str, tuple[Object, ...]]:
-        found: dict[str, tuple[Object, ...]] = {}
-        for closure in loaded.closures:
-            if isinstance(closure, UnitClosure | PlatformClosure) and closure.on.cluster == name:
-                unit = unit_name(closure).rpartition("/")[2]
-                found[unit] = self.workshop.list_objects(closure, loaded.customs)
-            elif isinstance(closure, ArgocdClosure) and closure.on.cluster == name:
-                found["argocd"] = build_argocd(closure)
-        return found
 
 
 def name_files(findings: Sequence[Finding], revision: Revision) -> list[Finding]:

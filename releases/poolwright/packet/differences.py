@@ -16,6 +16,7 @@ from poolwright.plan.report.words import count_of
 from poolwright.specs.document import parse_documents
 from poolwright.specs.finding import SpecError
 
+_FOLLOWS: Final = {"report.html": "report.json"}  # what is made from another file alone
 MAX_SAID: Final = 3  # differences of a file that a sentence names
 _MAX_TEXT: Final = 80
 _MAX_BYTES: Final = 64 << 20
@@ -75,12 +76,12 @@ def _name(index: PacketIndex) -> str:
 
 
 def _list_files(recorded: Mapping[str, bytes], rebuilt: Mapping[str, bytes]) -> Iterator[FileDifference]:
-    """Those that differ; of the index and the sums, which follow from all others, only what doesn't follow."""
+    """Those that differ; of what follows from other files that differ too, only what doesn't follow."""
     differing = sorted(path for path in recorded.keys() | rebuilt.keys() if recorded.get(path) != rebuilt.get(path))
     others = [path for path in differing if path not in (INDEX, SUMS)]
     for path in differing:
         old, new = recorded.get(path), rebuilt.get(path)
-        if path == SUMS and len(differing) > 1:
+        if (path == SUMS and len(differing) > 1) or _FOLLOWS.get(path) in differing:
             continue
         if path == INDEX and old is not None and new is not None:
             said = [one for one in _compare_json(old, new) if not (others and one.startswith("/files"))]

@@ -16,7 +16,8 @@ from poolwright.plan.what_if.change import Change
 from poolwright.plan.what_if.loss import Loss, judge_losses_of
 from poolwright.receipts.document import Answer, DeviceKey, IfLost, LossChange, LossClass
 
-_THINGS: Final[tuple[Thing, ...]] = ("device", "node", "zone")
+OF_CLAIMS: Final[tuple[Thing, ...]] = ("device", "node", "zone")  # what a receipt says the loss of
+ALL_THINGS: Final[tuple[Thing, ...]] = (*OF_CLAIMS, "family")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class LossBook:
 
     classes: tuple[LossClass, ...] = ()
     of_device: dict[DeviceKey, tuple[str, ...]] = field(default_factory=dict)
-    of_place: dict[tuple[Thing, str], str] = field(default_factory=dict)  # nodes and zones by name
+    of_place: dict[tuple[Thing, str], str] = field(default_factory=dict)  # nodes, zones and families by name
 
     def find(self, devices: Iterable[DeviceKey], node: str | None, zone: str | None) -> IfLost | None:
         """The classes of what a claim stands on; None: nothing was judged."""
@@ -38,18 +39,19 @@ class LossBook:
         )
 
 
-def judge_book(demand: Demand, judgement: Judgement | None = None) -> LossBook:
+def judge_book(demand: Demand, judgement: Judgement | None = None, *, things: Iterable[Thing] = OF_CLAIMS) -> LossBook:
     """Judge each loss once for all that it comes to the same for.
 
     judgement: of the demand.
-    Cost:      as `judge_losses` for devices, nodes and zones, whose shapes are asked for once.
+    things:    what is lost, in the order of the classes.
+    Cost:      as `judge_losses` for these things, whose shapes are asked for once.
     """
     context = build_context(demand, shows=False)
     whole = judgement or judge_context(context)
     classes: list[LossClass] = []
     of_device: dict[DeviceKey, tuple[str, ...]] = {}
     of_place: dict[tuple[Thing, str], str] = {}
-    for thing in _THINGS:
+    for thing in things:
         named = {}
         for number, loss in enumerate(_merge(judge_losses_of(context, thing, whole)), start=1):
             classes.append(build_loss_class(f"{thing}-{number}", thing, loss, whole.shortfall))

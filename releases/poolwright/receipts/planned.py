@@ -12,7 +12,7 @@ from poolwright.plan.candidates import Candidates, Funnel, find_request
 from poolwright.plan.demand import Demand, Workload
 from poolwright.plan.pricing.priced import PricedClass
 from poolwright.plan.report.words import count_of
-from poolwright.plan.slots import ORDER, Slot, SlotDevice, build_slots
+from poolwright.plan.slots import ORDER, Packed, Slot, SlotDevice, pack_slots
 from poolwright.plan.verdict import Judgement
 from poolwright.receipts.document import (
     KIND,
@@ -29,7 +29,7 @@ from poolwright.receipts.document import (
 )
 from poolwright.receipts.grounds import GroundsBook
 from poolwright.receipts.identity import PublishedDevices, list_tolerated
-from poolwright.receipts.losses import LossBook, judge_book
+from poolwright.receipts.losses import OF_CLAIMS, LossBook, judge_book
 from poolwright.receipts.topology import list_topology
 from poolwright.receipts.units import Unit
 from poolwright.specs.model import API_VERSION
@@ -50,6 +50,7 @@ def build_planned(
     pins: Sequence[Pin],
     release: str | None = None,
     losses: LossBook | None = None,
+    packed: Packed | None = None,
 ) -> Receipts:
     """The receipts of every claim that a cluster's workloads will need at their peak.
 
@@ -60,11 +61,13 @@ def build_planned(
     pins:      as `list_pins` finds them.
     release:   that they are a part of.
     losses:    of the demand; None: they are judged here, and an empty book: they aren't judged.
+    packed:    the demand's slots with their counts; None: they are packed here.
     Cost:      one plan that places each pod once, and one judgement for each sort of loss.
     """
     book = judge_book(demand, judgement) if losses is None else losses
     builder = _Builder(demand, book, cluster, units, prices, pins, release)
-    receipts = tuple(builder.build(slot) for slot in build_slots(demand, cluster, counts=True))
+    slots = (packed or pack_slots(demand, cluster, counts=True)).slots
+    receipts = tuple(builder.build(slot) for slot in slots)
     given = {one.key for row in receipts for one in row.devices}
     devices = builder.devices
     return Receipts(
@@ -77,7 +80,7 @@ def build_planned(
         order=ORDER,
         tie=TIE,
         pins=tuple(sorted(pins, key=lambda pin: pin.component)),
-        loss_classes=builder.losses.classes,
+        loss_classes=tuple(one for one in builder.losses.classes if one.thing in OF_CLAIMS),
         grounds=builder.grounds.list(),
         receipts=receipts,
         unassigned=tuple(devices.build_identity(key) for key in sorted(devices.by_key) if key not in given),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from poolwright.allocation.claim import Allocation, Claim
+from poolwright.allocation.held import DeviceId
 from poolwright.allocation.placing import Placement, Placer
 from poolwright.allocation.reasons.explain import explain
 from poolwright.allocation.subject import ClaimKey, Subject, claim_key
@@ -56,22 +57,35 @@ class Slot:
     candidates: tuple[Candidates, ...] = ()  # by request that has devices, if they were counted
 
 
-def build_slots(demand: Demand, cluster: str, *, counts: bool = False) -> tuple[Slot, ...]:
-    """The slots of every workload that the specs are of, replica by replica at the peak.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """One packing of a cluster."""
 
-    Others' demand takes devices and has no slots. A replica of several pods has all its devices, or none; each pod of
-    a DaemonSet is by itself.
+    slots: tuple[Slot, ...]
+    others: Mapping[DeviceId, int]  # devices that others' demand has, by its workload's number in the demand
+
+
+def build_slots(demand: Demand, cluster: str, *, counts: bool = False) -> tuple[Slot, ...]:
+    """The slots of every workload that the specs are of, replica by replica at the peak; see `pack_slots`."""
+    return pack_slots(demand, cluster, counts=counts).slots
+
+
+def pack_slots(demand: Demand, cluster: str, *, counts: bool = False) -> Packed:
+    """The same, and what is left out of them: others' demand takes devices and has no slots.
+
+    A replica of several pods has all its devices, or none; each pod of a DaemonSet is by itself.
 
     counts: count too what each request could choose from when its pod's turn came.
     Cost: one plan that places each pod once, and what `Acceptance` costs; to count, one look at each node for each pod.
     """
     packing = _Packing(demand, counts=counts)
-    return tuple(
+    slots = tuple(
         slot
         for at, workload in enumerate(demand.workloads)
         for number in range(workload.replicas)
         for slot in packing.build_slots(cluster, build_replica(workload, at, number))
     )
+    return Packed(slots=slots, others=packing.others)
 
 
 def name_slot(cluster: str, owner: tuple[str, str, str], ordinal: int, pod_claim: str, place: str | int = 0) -> str:
@@ -102,6 +116,7 @@ class _Packing:
         self._placer = Placer(demand.build_allocator(), demand.nodes, demand.held)
         self._counter = CandidateCounter(self._placer) if counts else None
         self._alike = Interchangeable(demand)
+        self.others: dict[DeviceId, int] = {}
         self._refused: dict[int, tuple[int, tuple[str, ...]]] = {}  # by workload what was held, and the reasons then
 
     def build_slots(self, cluster: str, replica: Replica) -> Iterator[Slot]:
@@ -109,6 +124,9 @@ class _Packing:
         workload = self._demand.workloads[replica.workload]
         outcomes = self._place(workload, replica)
         if workload.owner is None:
+            placed = [one.placement for one in outcomes if one.placement is not None]
+            given = [each for one in placed for found in one.allocations.values() for each in found.devices]
+            self.others.update(((each.driver, each.pool, each.device), replica.workload) for each in given)
             return
         kind, namespace, name = workload.owner
         for at, (pod, outcome) in enumerate(zip(replica.pods, outcomes, strict=True)):

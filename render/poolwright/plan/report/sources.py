@@ -14,7 +14,7 @@ _Json = dict[str, object]
 
 def say_origin(demand: Demand, verdict: Verdict) -> str:
     """`  (specs/placements/east.yaml:57:1)` for a workload that doesn't always fit; empty where no spec places it."""
-    place = _find_origin(demand, verdict)
+    place = find_origin(demand, verdict)
     return "" if place is None or verdict.word == "always-fits" else f"  ({place})"
 
 
@@ -28,7 +28,7 @@ def say_reasons(verdict: Verdict) -> Iterator[str]:
 
 def render_origin(demand: Demand, verdict: Verdict) -> _Json:
     """The part of a workload's JSON about its row."""
-    place = _find_origin(demand, verdict)
+    place = find_origin(demand, verdict)
     return {"source": None if place is None else _render_place(place)}
 
 
@@ -56,7 +56,8 @@ def build_sources_schema() -> dict[str, SchemaPart]:
     return {"sources": build_list("Where reasons are written, as far as specs say it.", build_object("One.", said))}
 
 
-def _find_origin(demand: Demand, verdict: Verdict) -> Place | None:
+def find_origin(demand: Demand, verdict: Verdict) -> Place | None:
+    """Where a workload's placement is written; None: no spec places it."""
     origin = next((one.origin for one in demand.workloads if one.title == verdict.workload), None)
     return origin if isinstance(origin, Place) else None
 

@@ -70,11 +70,12 @@ def list_things(context: Context, thing: Thing) -> dict[str, Lost]:
         found = {name: Lost(devices) for name, devices in list_pieces(known).items()}
     else:
         for device, candidate in acceptance.candidates.items():
-            found.setdefault(_family(candidate.device), Lost(set())).devices.add(device)
+            found.setdefault(name_family(candidate.device), Lost(set())).devices.add(device)
     return found
 
 
-def _family(device: Device) -> str:
+def name_family(device: Device) -> str:
+    """A device's product and type as published; of one without a product its driver."""
     said = {name: one.value for (_, name), one in sorted(device.attributes.items()) if name in ("productName", "type")}
     if "productName" not in said:
         said["productName"] = device.driver
