@@ -75,7 +75,6 @@ def test_what_is_absent_and_what_is_waived_is_said(folder: Path) -> None:
         "not in it: drills: this version of Poolwright makes none",
         "not in it: evidence: no record and no ledger names a file of the project as evidence",
         "not in it: lineage: this version of Poolwright makes none",
-        "not in it: report: this version of Poolwright makes none",
         "waived until 2026-12-31 by platform: poolwright.yaml: 1 combination is in use, and nothing of 4 steps is "
         "rehearsed [rehearsal-missing]: The example has no test cluster yet.",
     ]

@@ -12,7 +12,6 @@ import jsonschema_rs
 import msgspec
 import pytest
 from fleet_views import report_of, reserve_first, view_demand
-from receipt_worlds import build_small_world
 
 from poolwright.pages.document import (
     DeviceColumns,
@@ -29,6 +28,7 @@ from poolwright.plan.demand import Demand
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.receipts.identity import PublishedDevices
 from poolwright.receipts.losses import LossBook
+from receipt_worlds import build_small_world
 
 WORLDS = {
     **{f"{name}-{seed}": (name, seed) for name in ("singles", "mixed", "partitions") for seed in range(12)},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from receipt_worlds import given, observe, replica
 
 from given_cluster import (
     GPU,
@@ -16,6 +15,7 @@ from given_cluster import (
 )
 from poolwright.receipts.compare import compare_planned
 from poolwright.receipts.document import Receipt, Receipts, Topology
+from receipt_worlds import given, observe, replica
 
 L4 = "NVIDIA L4"
 ROOT = "resource.kubernetes.io/pcieRoot"

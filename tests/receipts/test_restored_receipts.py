@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from receipt_worlds import given, observe
 
 from given_cluster import WHOLE, Json, device, gpu, node, slice_of
 from poolwright.receipts.comparison import Comparison
 from poolwright.receipts.document import Receipts
 from poolwright.receipts.overlaps import list_overlaps
 from poolwright.receipts.restore import compare_restored
+from receipt_worlds import given, observe
 
 
 def lab(slices: Json, *claims: Json) -> Receipts:
