@@ -16,6 +16,7 @@ from poolwright.changes.report import report_schema
 from poolwright.files.facts import read_facts
 from poolwright.matrix.matrix_schema import matrix_schema
 from poolwright.packet.schemas import DOCUMENTS, packet_schema
+from poolwright.pages.document import fleet_schema
 from poolwright.pins.report import pin_schema
 from poolwright.plan.report.plan_schema import plan_schema
 from poolwright.plan.report.replay_schema import replay_schema
@@ -54,7 +55,7 @@ def render_reference() -> Iterator[tuple[str, str]]:
     schemas |= {"RehearsalMatrix": matrix_schema(), "Snapshot": snapshot_schema(), "UpgradePlan": upgrade_schema()}
     schemas |= {"ChangeReport": report_schema(), "TrustPolicy": trust_schema(), "Receipts": receipts_schema()}
     schemas |= {kind: packet_schema(kind) for kind in DOCUMENTS}
-    schemas |= {"ReceiptComparison": comparison_schema()}
+    schemas |= {"ReceiptComparison": comparison_schema(), "FleetReport": fleet_schema()}
     for kind, schema in schemas.items():
         yield f"schemas/{kind.lower()}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     yield "findings.md", "".join(_render_findings())

@@ -36,6 +36,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "comments": ("specs", "plan", "changes"),
     "packet": ("specs", "catalog", "admission", "plan", "changes", "comments"),
+    "pages": (
+        *("specs", "catalog", "allocation", "admission", "plan", "objects"),
+        *("pins", "matrix", "changes", "receipts", "packet"),
+    ),
     "trust": ("specs",),
     "attestations": ("specs", "trust", "packet"),
     "files": ("specs", "catalog", "trees"),
@@ -48,15 +52,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "argocd": ("specs", "catalog", "trust", "files"),
     "cli": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects", "rules", "trees", "templates"),
-        *("pins", "upgrades", "snapshots", "matrix", "changes", "receipts", "comments", "packet", "trust"),
-        *("attestations", "files", "packets", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
+        *("pins", "upgrades", "snapshots", "matrix", "changes", "receipts", "comments", "packet", "pages"),
+        *("trust", "attestations", "files", "packets", "kustomize", "git", "review", "sandbox", "registry", "argocd"),
     ),
 }
 ROOT_OF = {
     **dict.fromkeys(("specs", "catalog", "allocation", "admission", "plan"), "render"),
     **dict.fromkeys(("objects", "rules", "trees", "templates"), "overlays"),
     **dict.fromkeys(("pins", "upgrades", "snapshots", "matrix", "changes", "receipts"), "releases"),
-    **dict.fromkeys(("comments", "packet", "trust", "attestations"), "releases"),
+    **dict.fromkeys(("comments", "packet", "pages", "trust", "attestations"), "releases"),
     **dict.fromkeys(
         ("files", "packets", "kustomize", "git", "review", "sandbox", "registry", "argocd", "cli"), "pipelines"
     ),

@@ -75,11 +75,11 @@ WRONG_USE: dict[tuple[str, ...], str] = {
     ("schema", "all"): "`all` needs --out DIR",
     ("schema", "Nope"): "Invalid value for '{all|Project|Stack|Pool|Envelope|Placement|FeatureLedger|Rehearsal|Lock|"
     "FindingList|AllocationList|FitPlan|FitReplay|PriceList|PinReport|RehearsalMatrix|Snapshot|UpgradePlan|"
-    "ChangeReport|TrustPolicy|Receipts|ReceiptComparison|Packet|PacketLedger|PacketPrices|PacketThresholds}': 'Nope' "
-    "is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', 'FeatureLedger', 'Rehearsal', 'Lock', "
-    "'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', 'PinReport', 'RehearsalMatrix', 'Snapshot', "
-    "'UpgradePlan', 'ChangeReport', 'TrustPolicy', 'Receipts', 'ReceiptComparison', 'Packet', 'PacketLedger', "
-    "'PacketPrices', 'PacketThresholds'.",
+    "ChangeReport|TrustPolicy|Receipts|ReceiptComparison|FleetReport|Packet|PacketLedger|PacketPrices|"
+    "PacketThresholds}': 'Nope' is not one of 'all', 'Project', 'Stack', 'Pool', 'Envelope', 'Placement', "
+    "'FeatureLedger', 'Rehearsal', 'Lock', 'FindingList', 'AllocationList', 'FitPlan', 'FitReplay', 'PriceList', "
+    "'PinReport', 'RehearsalMatrix', 'Snapshot', 'UpgradePlan', 'ChangeReport', 'TrustPolicy', 'Receipts', "
+    "'ReceiptComparison', 'FleetReport', 'Packet', 'PacketLedger', 'PacketPrices', 'PacketThresholds'.",
     ("allocate",): "Missing argument 'FILE...'.",
     ("explain",): "Missing argument 'SUBJECT'.",
     ("price",): "Missing argument 'ENVELOPE|CONFIG.JSON'.",

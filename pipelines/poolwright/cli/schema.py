@@ -22,10 +22,12 @@ CHANGES = "ChangeReport"
 TRUST = "TrustPolicy"
 RECEIPTS = "Receipts"
 RECEIPT_COMPARISON = "ReceiptComparison"
+FLEET = "FleetReport"
 PACKET = ("Packet", "PacketLedger", "PacketPrices", "PacketThresholds")
 REPORTS = (
     *(FINDINGS, ALLOCATIONS, PLAN, REPLAY, PRICES, PINS, MATRIX, SNAPSHOT, UPGRADE, CHANGES, TRUST, RECEIPTS),
     RECEIPT_COMPARISON,
+    FLEET,
     *PACKET,
 )
 
@@ -88,6 +90,10 @@ def _schema(kind: str) -> Schema:
         from poolwright.receipts.comparison import comparison_schema
 
         return comparison_schema()
+    if kind == FLEET:
+        from poolwright.pages.document import fleet_schema
+
+        return fleet_schema()
     if kind in PACKET:
         from poolwright.packet.schemas import packet_schema
 

@@ -79,6 +79,7 @@ def check(
             *("all", "Project", "Stack", "Pool", "Envelope", "Placement", "FeatureLedger", "Rehearsal", "Lock"),
             *("FindingList", "AllocationList", "FitPlan", "FitReplay", "PriceList", "PinReport", "RehearsalMatrix"),
             *("Snapshot", "UpgradePlan", "ChangeReport", "TrustPolicy", "Receipts", "ReceiptComparison"),
+            "FleetReport",
             *("Packet", "PacketLedger", "PacketPrices", "PacketThresholds"),
         )
     ),
