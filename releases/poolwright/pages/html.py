@@ -23,8 +23,8 @@ from poolwright.pages.document import FleetReport, render_report
 # In this order they are one script.
 _SCRIPTS: Final = ("text.js", "model.js", "filter.js", "state.js", "layout.js", "paint.js", "map.js", "losses.js",
                    "units.js", "page.js")  # fmt: skip
-# No text of the data can end its block, begin another one, or be a line's end in a script.
-_DATA_ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+# No text of the data can end its block or begin another one, and none of it moves a cursor where a terminal shows it.
+_UNSAFE: Final = re.compile(r"[^ -~]|[<>&]")
 
 
 def render_page(report: FleetReport) -> bytes:
@@ -32,18 +32,19 @@ def render_page(report: FleetReport) -> bytes:
     environment = build_environment(PackageLoader("poolwright.pages", "page"))
     script = "".join(_read(environment, name) for name in _SCRIPTS)
     style = _read(environment, "page.css")
-    sides = [("after", report.after)] if report.before is None else [("before", report.before), ("after", report.after)]
+    answers = [] if report.before is None else [build_answer(report, report.before, "before")]
+    answers.append(build_answer(report, report.after, "after"))
     page = environment.get_template("page.html.j2")
     text = page.render(
         report=report,
-        answers=[build_answer(report, side, key) for key, side in sides],
+        answers=answers,
         changes=None if report.changes is None else build_content(report.changes),
         policy=build_policy(script, style),
         script=Markup(script),  # noqa: S704 - ours, and there is no report in it
         style=Markup(style),  # noqa: S704 - the same
         data=Markup(escape_data(render_report(report).decode())),  # noqa: S704 - JSON without < > &
     )
-    return text.encode()
+    return f"{text}\n".encode()
 
 
 def build_policy(script: str, style: str) -> str:
@@ -54,8 +55,13 @@ def build_policy(script: str, style: str) -> str:
 
 
 def escape_data(json: str) -> str:
-    """The same JSON value with no character that means something to HTML."""
-    return json.strip().translate(_DATA_ESCAPES)
+    """The same JSON value in ASCII, with no character that means something to HTML."""
+    return _UNSAFE.sub(_escape, json.strip())
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True))
 
 
 def _read(environment: Environment, name: str) -> str:
