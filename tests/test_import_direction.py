@@ -38,7 +38,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "packet": ("specs", "catalog", "admission", "plan", "changes", "comments"),
     "pages": (
         *("specs", "catalog", "allocation", "admission", "plan", "objects"),
-        *("pins", "matrix", "changes", "receipts", "packet"),
+        *("pins", "matrix", "changes", "receipts", "comments", "packet"),
     ),
     "trust": ("specs",),
     "attestations": ("specs", "trust", "packet"),

@@ -135,6 +135,7 @@ USE: dict[tuple[str, ...], str] = {
     ("a", "--format", "yaml"): "Invalid value for '--format': 'yaml' is not one of 'text', 'markdown', 'json', 'html', "
     "'github', 'sarif'.",
     ("a", "--cluster", "east"): "--cluster goes with --live",
+    ("a", "--losses"): "--losses goes with --format html",
     ("a", "--out", ""): "--out names a file; `--format json` prints the report",
     ("a", "--out", "-"): "--out names a file; `--format json` prints the report",
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema_rs
+import msgspec
 import pytest
 
 from fleet import FLEET, PLACEMENTS, PROJECT, ROOT, SMALL_FLEET, edit
@@ -16,9 +17,12 @@ from folders import read_files, write_files
 from golden import Golden
 from made_repository import commit, git, look
 from poolwright.attestations.tar import read_tar
+from poolwright.changes.report import Report
 from poolwright.cli.schema import _schema
 from poolwright.files.disk import TEMP_NAME, Disk
 from poolwright.packet.index import PacketIndex, name_packet, parse_index
+from poolwright.pages.document import parse_report
+from poolwright.pages.html import render_page
 from real_kustomize import build_for_real
 from release_project import make_releasable, read_releasable, release
 from run_poolwright import run, start
@@ -83,6 +87,24 @@ def test_every_file_is_named_and_every_document_is_valid(tmp_path: Path) -> None
     assert [(one.role, bool(one.why)) for one in index.absent] == [
         *(("dashboards", True), ("drills", True), ("evidence", True), ("lineage", True))
     ]
+
+
+def test_the_page_follows_from_its_data_alone(tmp_path: Path) -> None:
+    folder = make_releasable(tmp_path / "r")
+    assert release("r1", folder=folder).code == 0
+    files, index = read_files(folder / "releases/r1"), read_index(folder)
+    report = parse_report(files["report.json"])
+    assert render_page(report) == files["report.html"]
+    assert (report.subject, report.title, report.after.name) == ("release", "release r1", "r1")
+    assert (report.after.commit, report.as_of, report.waivers) == (
+        *(index.source.git_commit, index.as_of, index.waivers),
+    )
+    assert report.changes == msgspec.json.decode(files["changes.json"], type=Report)
+    receipts = json.loads(files["receipts/east.json"])
+    (cluster,) = report.after.clusters
+    assert list(cluster.slots.receipt) == [one["id"] for one in receipts["receipts"]]
+    losses = [(one.id, one.sentence) for one in cluster.loss_classes if one.thing != "family"]
+    assert losses == [(one["id"], one["sentence"]) for one in receipts["lossClasses"]]
 
 
 def test_kustomize_and_generate_give_the_objects_of_the_packet(tmp_path: Path) -> None:
@@ -170,7 +192,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     before = look(folder)
     ran = release("r1", "--dry-run", folder=folder)
     assert ran.code == 0
-    assert ran.stdout.splitlines()[-1].startswith("would write releases/r1: 19 files, sha256:")
+    assert ran.stdout.splitlines()[-1].startswith("would write releases/r1: 20 files, sha256:")
     assert look(folder) == before
 
 

@@ -64,7 +64,7 @@ def test_the_same(folder: Path) -> None:
     before = look(folder)
     ran = verify("releases/r1", folder=folder)
     assert (ran.code, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[-1] == "verified: 1 of 1 signatures, 17 files; rebuilt from its commit, and the same"
+    assert ran.stdout.splitlines()[-1] == "verified: 1 of 1 signatures, 18 files; rebuilt from its commit, and the same"
     assert look(folder) == before
 
 

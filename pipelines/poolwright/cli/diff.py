@@ -23,7 +23,7 @@ from poolwright.cli.object_files import read_objects
 from poolwright.cli.output import refuse, say, tell, write_whole
 from poolwright.cli.progress import Progress
 from poolwright.cli.room import make_room
-from poolwright.cli.sides import ReadSide, SideReader, name_files
+from poolwright.cli.sides import Compared, ReadSide, SideReader, name_files
 from poolwright.cli.today import read_today
 from poolwright.cli.version import package_version
 from poolwright.git.commit import Commit
@@ -50,6 +50,7 @@ class DiffOptions:
     as_of: dt.date | None = None  # None: today in UTC
     cluster: str | None = None  # whose files `live` are
     live: tuple[str, ...] = ()
+    losses: bool = False  # of a page: what each loss does on both sides
 
 
 def run_diff(options: DiffOptions) -> int:
@@ -57,14 +58,16 @@ def run_diff(options: DiffOptions) -> int:
     try:
         captured = read_objects(options.live) if options.live else None
         with make_room("poolwright-diff-") as room, Progress() as progress:
-            report = _Comparison(Ends(options.project, room), SideReader(progress, captured), options).build()
+            compared = _Comparison(Ends(options.project, room), SideReader(progress, captured), options).build()
+            page = _build_page(compared, progress, options) if options.form == "html" else b""
     except SnapshotError as error:
         return refuse("--live", str(error))
     except OptionError as error:
         return refuse(error.option, str(error))
+    report = compared.report
     if options.out is not None:
         write_whole(options.out, render_report(report))
-    _print(report, options.form)
+    _print(report, page, options.form)
     return 1 if is_failing(report, options.fail_on) else 0
 
 
@@ -79,8 +82,8 @@ class _Comparison:
         self._is_project = True
         self._last: tuple[str, ReadSide] | None = None  # of a commit, by its folder
 
-    def build(self) -> Report:
-        """The report. Raises: SpecError; of an end that can't be read, the file names say which one it is."""
+    def build(self) -> Compared:
+        """The report and its sides. Raises: SpecError; of an end that can't be read, the file names say which it is."""
         options, ends = self._options, self._ends
         base = ends.find(options.base)
         head = ends.find_here() if options.head is None else ends.find(options.head)
@@ -100,16 +103,17 @@ class _Comparison:
         else:
             before = self._read(old)
         self._reader.choose_live(before, after, options.cluster)
-        report = self._compare(before, after)
+        compared = self._compare(before, after)
         if not options.each_commit:
-            return report
-        report = add_commits(report, [self._judge(before, commit) for commit in between])
-        return report if self._is_project else _place_below(report)
+            return compared
+        report = add_commits(compared.report, [self._judge(before, commit) for commit in between])
+        return replace(compared, report=report if self._is_project else _place_below(report))
 
-    def _compare(self, before: ReadSide, after: ReadSide) -> Report:
+    def _compare(self, before: ReadSide, after: ReadSide) -> Compared:
         old, new, untouched = self._reader.judge(before, after)
         report = build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
-        return report if self._is_project else _place_below(report)
+        report = report if self._is_project else _place_below(report)
+        return Compared(report=report, before=old, after=new, given=after.given)
 
     def _judge(self, before: ReadSide, commit: Commit) -> CommitAnswer:
         """A commit by itself; one that can't be read is none that anything could be rendered from."""
@@ -117,7 +121,7 @@ class _Comparison:
         if self._is_project and before.given is None and not has_project(end.folder):
             return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=True, problems=())
         try:
-            problems = list_problems(self._compare(before, self._read(end)))
+            problems = list_problems(self._compare(before, self._read(end)).report)
         except SpecError as error:
             problems = tuple(f"{one.place}: {one.what} [{one.code}]" for one in error.findings)
         return CommitAnswer(commit=commit.id, subject=commit.subject, is_safe=not problems, problems=problems)
@@ -162,7 +166,14 @@ def _say_new() -> Finding:
     )
 
 
-def _print(report: Report, form: Format) -> None:
+def _build_page(compared: Compared, progress: Progress, options: DiffOptions) -> bytes:
+    from poolwright.cli.fleet_page import build_diff_page  # here: most runs don't need its rooms
+    from poolwright.pages.html import render_page
+
+    return render_page(build_diff_page(compared, progress, losses=options.losses))
+
+
+def _print(report: Report, page: bytes, form: Format) -> None:
     match form:
         case "text":
             for line in render_report_text(report):
@@ -174,9 +185,7 @@ def _print(report: Report, form: Format) -> None:
 
             say(render_markdown(report))
         case "html":
-            from poolwright.comments.html import render_html
-
-            say(render_html(report) + "\n")
+            say(page.decode())
         case _:
             say(render_findings(parse_rows(report.findings), form, tool_version=package_version()))
 

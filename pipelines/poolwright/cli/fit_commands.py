@@ -46,7 +46,15 @@ def allocate(
 @cli.command(cls=Command, example="poolwright plan --project examples/fleet --cluster lab")
 @project_option
 @click.option("--cluster", metavar="NAME", help="Only this cluster.")
-@form_option("How the plan is printed; `poolwright schema FitPlan` describes the JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="How the plan is printed; `poolwright schema FitPlan` describes the JSON, and html is a page to look at, with "
+    "every slot and what each loss does.",
+)
 @click.option(
     "--loss",
     "losses",
@@ -104,6 +112,16 @@ def plan(
     for option, value in (("--loss", losses), ("--add", additions), ("--room", room), ("--slots", slots)):
         if live and value:
             raise click.UsageError(f"{option} is judged of a cluster that starts empty; leave out --live")
+    if form == "html":
+        for option, value in (
+            ("--live", live),
+            ("--replay", replay),
+            ("--room", room),
+            ("--loss gates", "gates" in losses),
+        ):
+            if value:
+                raise click.UsageError(f"{option} isn't on the page; leave it out, or ask for text or json")
+        losses = ()  # what the page shows of nodes, devices, zones and families it always shows
     if replay is not None:
         if losses or additions or room or slots or live:
             raise click.UsageError("--replay judges nothing anew: only --project, --cluster and --format go with it")

@@ -90,7 +90,7 @@ class _Maker:
         views = [self._view(given, one, sides[one.cluster.name]) for one in answers]
         parts = list_parts(given, views, report, self._reader.workshop, name=self._name, as_of=self._as_of)
         index = self._build_index(given, waived, kustomize)
-        parts.append(build_page(given.project, views, report, index, found))
+        parts += build_page(given.project, views, report, index, found)
         index = _list_absent(index, parts)
         parts.append(PacketPart(path="CHANGELOG.md", role="changelog", data=render_changelog(report, index)))
         return MadePacket(

@@ -31,6 +31,7 @@ from poolwright.packet.parts import PacketPart
 from poolwright.packet.prices import build_prices, build_thresholds
 from poolwright.pages.build import build_fleet_report, build_side
 from poolwright.pages.document import render_report as render_fleet
+from poolwright.pages.html import render_page
 from poolwright.pages.view import ClusterView
 from poolwright.plan.report.plan_json import render_plan_json
 from poolwright.receipts.document import render_receipts
@@ -87,8 +88,11 @@ def build_page(
     report: Report,
     index: PacketIndex,
     findings: Sequence[Finding],
-) -> PacketPart:
-    """What the page of the release shows. findings: everything that was found, waived or not."""
+) -> tuple[PacketPart, PacketPart]:
+    """What the page of the release shows, and the page, which follows from that alone.
+
+    findings: everything that was found, waived or not.
+    """
     shown = build_fleet_report(
         build_side(Revision(name=index.name, commit=index.source.git_commit), views),
         subject="release",
@@ -102,7 +106,10 @@ def build_page(
         waivers=index.waivers,
         findings=build_rows(findings),
     )
-    return PacketPart(path="report.json", role="report", data=render_fleet(shown))
+    return (
+        PacketPart(path="report.json", role="report", data=render_fleet(shown)),
+        PacketPart(path="report.html", role="report", data=render_page(shown)),
+    )
 
 
 def name_kustomize(loaded: LoadedProject) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from poolwright.cli.built_objects import Workshop
 from poolwright.cli.live import OptionError, SnapshotError, choose_cluster, judge_live_files
 from poolwright.cli.output import refuse, say, tell
 from poolwright.cli.plan_case import LoadedForPlan, PlanCase, check_nodes, load_for_plan
@@ -36,7 +37,7 @@ from poolwright.plan.what_if.rollout import judge_rollouts
 from poolwright.plan.what_if.room import judge_room
 from poolwright.specs.finding import sort_findings
 
-Format = Literal["text", "json"]
+Format = Literal["text", "json", "html"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,19 @@ def run_plan(options: PlanOptions) -> int:
         given = load_for_plan(options.project)
         if options.live or options.cluster is not None:
             choose_cluster(options.cluster, given.clusters)
-        answers = _judge_all(given, additions, options)
+        workshop = Workshop()
+        with Progress() as progress:
+            answers = _judge_all(given, workshop, additions, options, progress)
+            page = _build_page(given, answers, workshop, progress) if options.form == "html" else b""
     except AdditionError as error:
         return refuse("--add", str(error))
     except OptionError as error:
         return refuse(error.option, str(error))
     except SnapshotError as error:
         return refuse("--live", str(error))
-    if options.form == "json":
+    if options.form == "html":
+        say(page.decode())
+    elif options.form == "json":
         say(render_plan_json(answers))
     else:
         for line in render_plan_text(answers):
@@ -76,16 +82,31 @@ def run_plan(options: PlanOptions) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-def _judge_all(given: LoadedForPlan, additions: Sequence[Addition], options: PlanOptions) -> list[ClusterAnswer]:
+def _build_page(
+    given: LoadedForPlan, answers: Sequence[ClusterAnswer], workshop: Workshop, progress: Progress
+) -> bytes:
+    """The plan as something to look at."""
+    from poolwright.cli.fleet_page import build_plan_page  # here: most runs don't need its rooms
+    from poolwright.pages.html import render_page
+
+    return render_page(build_plan_page(given, answers, workshop, progress))
+
+
+def _judge_all(
+    given: LoadedForPlan,
+    workshop: Workshop,
+    additions: Sequence[Addition],
+    options: PlanOptions,
+    progress: Progress,
+) -> list[ClusterAnswer]:
     names = [one for one in given.clusters if options.cluster in (None, one)]
     cases, answers = [], []
-    with Progress() as progress:
-        for name in progress.each(names):
-            progress.tell("reading what is built")
-            cases.append(given.build_case(name))
-        added = find_added(additions, [target for case in cases for target in case.list_targets()])
-        for name, case in zip(progress.each(names), cases, strict=True):
-            answers.append(_judge(case, added.get(name, ()), options, progress))
+    for name in progress.each(names):
+        progress.tell("reading what is built")
+        cases.append(given.build_case(name, workshop))
+    added = find_added(additions, [target for case in cases for target in case.list_targets()])
+    for name, case in zip(progress.each(names), cases, strict=True):
+        answers.append(_judge(case, added.get(name, ()), options, progress))
     return answers
 
 

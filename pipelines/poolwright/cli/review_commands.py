@@ -29,7 +29,11 @@ from poolwright.cli.group import Command, cli, project_option
     type=click.Choice(["text", "markdown", "json", "html", "github", "sarif"]),
     default="text",
     show_default=True,
-    help="How the report is printed; `poolwright schema ChangeReport` describes the JSON.",
+    help="How the report is printed; `poolwright schema ChangeReport` describes the JSON, and html is a page to look "
+    "at, with the fleet before and after.",
+)
+@click.option(
+    "--losses", is_flag=True, help="With --format html: also what the loss of each node, device, zone or family does."
 )
 @click.option("--out", metavar="FILE", help="Also write the report to this file, as JSON, for `poolwright comment`.")
 @click.option(
@@ -65,6 +69,8 @@ def diff(fail_on: str, as_of: Any, cluster: str | None, **options: Any) -> int:
         raise click.UsageError(f"--fail-on: {error}") from None
     if cluster is not None and not options["live"]:
         raise click.UsageError("--cluster goes with --live")
+    if options["losses"] and options["form"] != "html":
+        raise click.UsageError("--losses goes with --format html")
     if options["out"] in ("", "-"):
         raise click.UsageError("--out names a file; `--format json` prints the report")
     return run_diff(DiffOptions(fail_on=words, as_of=as_of.date() if as_of else None, cluster=cluster, **options))

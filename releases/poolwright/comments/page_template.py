@@ -57,7 +57,8 @@ pre span { display: block; padding: 0 .8rem; min-width: max-content; unicode-bid
 }
 """
 
-TEMPLATE: Final = """\
+# Macros that show a document's blocks, on this page and on others; `build_environment` gives them what they need.
+BLOCKS: Final = """\
 {%- macro line(spans) -%}
 {%- for span in spans -%}
 {%- set kind = kind_of(span) -%}
@@ -70,12 +71,12 @@ TEMPLATE: Final = """\
 {%- endif -%}
 {%- endfor -%}
 {%- endmacro -%}
-{%- macro show(blocks) -%}
+{%- macro show(blocks, title="h2") -%}
 {%- for block in blocks -%}
 {%- set kind = kind_of(block) -%}
 {%- if kind == "Section" %}
 <section>
-<h2>{{ block.title }}</h2>
+<{{ title }}>{{ block.title }}</{{ title }}>
 {{- show(block.blocks) }}
 </section>
 {%- elif kind == "Details" %}
@@ -109,6 +110,10 @@ TEMPLATE: Final = """\
 {%- endif -%}
 {%- endfor -%}
 {%- endmacro -%}
+"""
+
+TEMPLATE: Final = """\
+{%- from "blocks" import line, show -%}
 <!doctype html>
 <html lang="en">
 <head>
