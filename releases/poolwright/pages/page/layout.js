@@ -22,8 +22,9 @@ function layOut(side, filter, width) {
     addHead(plan, { kind: "cluster", cluster, label: nameCluster(cluster) });
     let zone = null;
     for (const box of nodes) {
-      if (zone === null || zone.index !== box.node.zone) {
-        zone = { kind: "zone", cluster, index: box.node.zone, children: [], label: nameZone(cluster, box.node) };
+      const label = nameZone(cluster, box.node);
+      if (zone?.label !== label) {
+        zone = { kind: "zone", cluster, index: box.node.zone, children: [], label };
         addHead(plan, zone);
         plan.levels[0].push(zone);
       }

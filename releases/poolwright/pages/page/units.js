@@ -26,7 +26,7 @@ class UnitTable {
     const cells = head.map((name) => make("th", { scope: "col", class: classes[name] ?? null }, name));
     this.none = make("p", { class: "none", hidden: true }, "Nothing matches.");
     this.columns = head.length;
-    this.element = make("div", null, this.none, make("div", { class: "wide", role: "region", "aria-label": "Workloads", tabindex: "0" },
+    this.element = make("div", null, this.none, make("div", { class: "wide", role: "region", "aria-label": "Table of workloads", tabindex: "0" },
       make("table", { class: "units" }, make("thead", null, make("tr", null, cells)), this.body)));
     this.pairs.forEach((pair) => this.addRow(pair));
   }

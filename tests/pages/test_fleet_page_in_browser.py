@@ -1,0 +1,202 @@
+"""The page of a fleet in a real browser: what it shows when it is loaded, clicked, filtered, linked to and printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_fleets import make_diff, make_hostile, make_large, make_report, make_safe
+
+from needs import REASON, needs
+from poolwright.pages.document import FleetReport
+from poolwright.pages.html import render_page
+
+playwright = pytest.importorskip("playwright.sync_api", reason=f"{REASON}playwright")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=f"{REASON}axe")
+
+HOST = "asked-by-the-page.example"
+SHOTS = Path(__file__).parents[2] / "build" / "pages"  # looked at by people; never compared
+ATTACK = "<script>console.log('ran')</script><img src='//{host}/i' onerror='console.log(1)'>{text}"
+PAGES = {
+    "release": make_report,
+    "safe": make_safe,
+    "diff": make_diff,
+    "large": make_large,
+    "hostile": lambda: make_hostile(make_report(), lambda text: ATTACK.format(host=HOST, text=text)),
+}
+
+
+@dataclass
+class Opened:
+    """A page that is loaded, and what happened to it since."""
+
+    page: Any
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """What stands after the file's name."""
+        return str(self.page.evaluate("location.hash"))
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, without any network."""
+    program = needs("chromium")
+    with playwright.sync_playwright() as driver:
+        options = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+        running = driver.chromium.launch(executable_path=program, args=options)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    found = {}
+    for name, make in PAGES.items():
+        found[name] = folder / f"{name}.html"
+        found[name].write_bytes(render_page(make()))
+    return found
+
+
+def show(browser: Any, file: Path, address: str = "", **options: Any) -> Opened:
+    """Load a page in a profile of its own."""
+    page = browser.new_context(**options).new_page()
+    page.set_default_timeout(5_000)
+    opened = Opened(page)
+    page.on("console", lambda message: opened.console.append(message.text))
+    page.on("pageerror", lambda error: opened.console.append(str(error)))
+    page.on("request", lambda request: opened.requests.append(request.url))
+    page.goto(file.as_uri() + address)
+    page.wait_for_selector("#unit-list table")
+    return opened
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_it_asks_for_nothing_complains_of_nothing_and_can_be_used_by_all(
+    name: str, theme: str, browser: Any, files: dict[str, Path]
+) -> None:
+    opened = show(browser, files[name], color_scheme=theme, viewport={"width": 1400, "height": 1000})
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    opened.page.screenshot(path=SHOTS / f"{name}-{theme}.png", full_page=name != "large")
+    found = axe.Axe().run(opened.page).response["violations"]
+    said = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
+    assert (opened.console, opened.requests, said) == ([], [files[name].as_uri()], [])
+    opened.page.context.close()
+
+
+def test_no_text_of_a_report_is_more_than_text(browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["hostile"])
+    assert (
+        opened.page.evaluate("document.querySelectorAll('img, iframe, object, embed, link[rel=stylesheet]').length")
+        == 0
+    )
+    assert opened.page.evaluate("document.scripts.length") == 2  # the data and the page's own
+    assert "<script>console.log('ran')</script>" in opened.text("#answer")
+    assert opened.console == []
+
+
+def test_the_worst_comes_first_with_its_reason_and_an_order_step_by_step(browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["release"])
+    said = opened.text("#answer")
+    assert "Not safe: 2 of 6 workloads may stay without devices." in said
+    assert said.index("unsatisfied") < said.index("order-dependent")
+    opened.page.click("#answer summary")
+    assert opened.page.locator("#answer details[open] li").count() > 0
+    assert "Not safe" not in show(browser, files["safe"]).text("#answer")
+
+
+def test_what_a_loss_does_is_said_when_a_node_is_clicked_linked_to_and_returned_to(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    opened = show(browser, files["release"])
+    page = opened.page
+    page.click("#loss-list a:has-text('h100-a-0')")
+    assert "loss=node/h100-a-0" in opened.address
+    first = opened.text(".panel")
+    assert "One replica of chat-70b finds no devices" in first
+    page.click("#loss-list a:has-text('zone-a')")
+    assert opened.text(".panel") != first
+    page.go_back()
+    assert opened.text(".panel") == first
+    linked = show(browser, files["release"], opened.address)
+    assert linked.text(".panel") == first
+    unknown = show(browser, files["release"], "#loss=node/gone")
+    assert "gone" in unknown.text("main")
+    assert unknown.console == []
+
+
+def test_by_keyboard_alone_a_node_is_found_and_its_loss_said(browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["release"])
+    page = opened.page
+    page.keyboard.press("Tab")
+    assert "main" in str(page.evaluate("document.activeElement.getAttribute('href')"))  # the way past the heading
+    page.locator("#maps [tabindex='0']").first.focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    assert "loss=" in opened.address
+    assert "Without" in opened.text(".panel") or "without" in opened.text(".panel")
+    page.keyboard.press("Escape")
+    assert "loss=" not in opened.address
+
+
+def test_a_search_finds_and_a_filter_narrows(browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["release"])
+    page = opened.page
+    rows = page.locator("#unit-list tbody tr:visible").count()
+    page.select_option("#filters select >> nth=2", label="unsatisfied")
+    narrowed = page.locator("#unit-list tbody tr:visible").count()
+    assert 0 < narrowed < rows
+    assert "verdict=unsatisfied" in opened.address
+    page.click("#filters button")
+    page.fill("#filters input", "h100-a-1")
+    page.wait_for_function("document.querySelector('#found-list a') !== null")
+    page.click("#found-list a")
+    assert "h100-a-1" in opened.address
+
+
+def test_the_theme_is_chosen_and_kept_in_the_address(browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["release"], color_scheme="light")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = opened.page.evaluate(ground)
+    opened.page.select_option("#theme", "dark")
+    assert "theme=dark" in opened.address
+    assert opened.page.evaluate(ground) != light
+    opened.page.reload()
+    opened.page.wait_for_selector("#unit-list table")
+    assert opened.page.evaluate(ground) != light
+
+
+def test_on_paper_all_of_it_is_there(browser: Any, files: dict[str, Path], tmp_path: Path) -> None:
+    opened = show(browser, files["release"])
+    opened.page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    hidden = opened.page.evaluate("[...document.querySelectorAll('details')].filter((one) => !one.open).length")
+    assert hidden == 0
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_nothing_is_wider_than_the_window(width: int, browser: Any, files: dict[str, Path]) -> None:
+    opened = show(browser, files["release"], viewport={"width": width, "height": 800})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_ten_thousand_devices_are_one_page_that_answers(browser: Any, files: dict[str, Path]) -> None:
+    report: FleetReport = make_large()
+    assert len(files["large"].read_bytes()) < 6 << 20
+    opened = show(browser, files["large"])
+    node = report.after.clusters[0].nodes[7].name
+    opened.page.goto(f"{files['large'].as_uri()}#loss=node/{node}")
+    assert node in opened.text(".panel")
+    assert opened.console == []
