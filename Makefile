@@ -66,6 +66,7 @@ bench: $(VENV)/installed
 	$(BIN)/python benchmarks/pricing.py
 	$(BIN)/python benchmarks/diff.py
 	$(BIN)/python benchmarks/release.py
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/plugin_memory.py
 
 oracle: $(VENV)/installed

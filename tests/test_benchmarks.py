@@ -35,6 +35,17 @@ def make_project(folder: Path) -> Path:
     return folder
 
 
+def test_pages_are_timed_in_a_browser() -> None:
+    needs("chromium")
+    pytest.importorskip("playwright.sync_api", reason=f"{REASON}playwright")
+    argv = [sys.executable, str(BENCHMARKS / "page.py"), "--devices=400", "--rounds=1", "--format=json"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    report = json.loads(run.stdout)
+    assert set(report["medians"]["small"]) == set(report["medians"]["large"]) >= {"it is loaded", "a node is chosen"}
+    assert report["bytes"]["large"] > report["bytes"]["small"]
+
+
 def test_releases_are_made_verified_and_compared(tmp_path: Path) -> None:
     argv = [sys.executable, str(BENCHMARKS / "release.py"), "--clusters=1", "--units=9", "--nodes=12"]
     run = subprocess.run(
