@@ -6,7 +6,6 @@ import json
 
 import jsonschema_rs
 import msgspec
-from receipt_worlds import given, observe, replica
 
 from given_cluster import (
     ANY,
@@ -32,6 +31,7 @@ from poolwright.receipts.document import (
     receipts_schema,
     render_receipts,
 )
+from receipt_worlds import given, observe, replica
 
 ZONED = {"topology.kubernetes.io/zone": "east-a"}
 NODES = (node("node-a", labels=ZONED), node("node-b"))

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import jsonschema_rs
 import pytest
-from receipt_worlds import DRAWN, build_small_world
 
 from poolwright.allocation.allocator import Allocator
 from poolwright.allocation.claim import AllocatedDevice, Allocation
@@ -19,6 +18,7 @@ from poolwright.plan.engine import judge
 from poolwright.receipts.document import Receipt, Receipts, parse_receipts, receipts_schema, render_receipts
 from poolwright.receipts.losses import LossBook
 from poolwright.receipts.planned import build_planned
+from receipt_worlds import DRAWN, build_small_world
 
 COUNT = int(os.environ.get("POOLWRIGHT_PLAN_CATALOGS", "60"))
 

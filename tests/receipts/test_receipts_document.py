@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from receipt_worlds import build_small_world, given, observe
 
 from given_cluster import WHOLE, gpu, node, slice_of
 from poolwright.plan.engine import judge
@@ -22,6 +21,7 @@ from poolwright.receipts.document import (
 )
 from poolwright.receipts.find import Query, find_receipts, narrow_receipts, say_nothing
 from poolwright.receipts.planned import build_planned
+from receipt_worlds import build_small_world, given, observe
 
 
 def build() -> Receipts:
