@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from made_fleets import make_diff, make_hostile, make_large, make_report, make_safe
 
+from fleet import FLEET
 from needs import REASON, needs
 from poolwright.pages.document import FleetReport
 from poolwright.pages.html import render_page
+from run_poolwright import run
 
 playwright = pytest.importorskip("playwright.sync_api", reason=f"{REASON}playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=f"{REASON}axe")
@@ -20,6 +22,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason=f"{REA
 HOST = "asked-by-the-page.example"
 SHOTS = Path(__file__).parents[2] / "build" / "pages"  # looked at by people; never compared
 ATTACK = "<script>console.log('ran')</script><img src='//{host}/i' onerror='console.log(1)'>{text}"
+EXAMPLE = "example"  # what `plan` says of the example fleet
 PAGES = {
     "release": make_report,
     "safe": make_safe,
@@ -64,6 +67,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, make in PAGES.items():
         found[name] = folder / f"{name}.html"
         found[name].write_bytes(render_page(make()))
+    found[EXAMPLE] = folder / f"{EXAMPLE}.html"
+    found[EXAMPLE].write_text(run("plan", "--format", "html", folder=FLEET).stdout, encoding="utf-8")
     return found
 
 
@@ -81,7 +86,7 @@ def show(browser: Any, file: Path, address: str = "", **options: Any) -> Opened:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, EXAMPLE])
 def test_it_asks_for_nothing_complains_of_nothing_and_can_be_used_by_all(
     name: str, theme: str, browser: Any, files: dict[str, Path]
 ) -> None:
@@ -133,6 +138,19 @@ def test_what_a_loss_does_is_said_when_a_node_is_clicked_linked_to_and_returned_
     unknown = show(browser, files["release"], "#loss=node/gone")
     assert "gone" in unknown.text("main")
     assert unknown.console == []
+
+
+def test_of_the_example_a_stranger_finds_what_is_not_safe_and_what_a_node_takes_with_it(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    opened = show(browser, files[EXAMPLE], "#loss=node/h100-b-0")
+    answer, panel = opened.text("#answer"), opened.text(".panel")
+    assert "Not safe: 1 of 13 workloads may stay without devices." in answer
+    assert "reasoning/reason-671b" in answer
+    assert "6 other pods keep it off all 6 nodes that it may use" in answer
+    assert "If node h100-b-0 is lost" in panel
+    assert "chat/tenants-8b-b" in panel
+    assert opened.console == []
 
 
 def test_by_keyboard_alone_a_node_is_found_and_its_loss_said(browser: Any, files: dict[str, Path]) -> None:
