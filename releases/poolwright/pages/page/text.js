@@ -25,9 +25,9 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-/** Append elements, and texts as text. */
+/** Append elements, and texts as text; lists in lists are one list. */
 function put(element, ...children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === "") continue;
     element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
@@ -69,6 +69,11 @@ function count(number, one, many = `${one}s`) {
 
 function gib(bytes) {
   return bytes === null ? "not known" : `${(bytes / GIB).toFixed(2)} GiB`;
+}
+
+/** A sentence with a capital first. */
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Items with what stands between them. */
