@@ -22,20 +22,46 @@ function sayNotJudged(cluster) {
 }
 
 function sayLoss(side, loss) {
-  const unsatisfied = loss.unsatisfied.map((index) => side.units[index]);
-  const rows = loss.changes.map((one) => {
-    const unit = side.units[one.unit];
-    return [unitLink(unit), [wordMark(unit.verdict), ` ${unit.counts}`], [wordMark(one.verdict), ` ${one.counts}`], prose(one.sentence)];
-  });
+  const effect = effectOf(side, loss);
   const alike = loss.members > 1 ? `The same is true of each of ${count(loss.members, loss.thing, plural(loss.thing))}: of any one, not of all together.` : "";
   return [
-    make("p", { class: unsatisfied.length ? "lead bad" : "lead" }, prose(loss.sentence)),
-    unsatisfied.length
-      ? make("div", null, make("h4", null, "Who can't have all replicas then"), listOf(unsatisfied.map((unit) => unitLink(unit))))
-      : make("p", null, "Nobody is left without."),
-    make("p", null, `${count(loss.lost, "device")} lost; replicas without devices: ${loss.shortfall || "0"}.`, alike ? ` ${alike}` : ""),
-    rows.length ? table("Verdicts that change", ["Workload", "Now", "Then", "What it means"], rows) : null,
+    make("p", { class: effect.worse.length ? "lead bad" : "lead" }, sayEffect(effect)),
+    effect.worse.length ? listOf(effect.worse.map((one) => sayChange(one, true)), "changes") : null,
+    effect.before.length ? make("p", null, "Without all replicas as before: ", joined(effect.before.map(unitLink)), ".") : null,
+    make("p", null, `${count(loss.lost, "device")} lost; replicas without devices, whoever starts first: ${loss.shortfall || "0"}.`, alike ? ` ${alike}` : ""),
+    effect.worse.length ? null : make("p", { class: "small" }, prose(capital(loss.sentence))),
   ];
+}
+
+/** {worse: changes with their units, the worst word first; before: units that lack replicas anyway}. */
+function effectOf(side, loss) {
+  const worse = loss.changes.map((one) => ({ ...one, unit: side.units[one.unit] }));
+  worse.sort((one, other) => WORST_FIRST.indexOf(one.verdict) - WORST_FIRST.indexOf(other.verdict));
+  const changed = new Set(worse.map((one) => one.unit));
+  return { worse, before: loss.unsatisfied.map((index) => side.units[index]).filter((unit) => !changed.has(unit)) };
+}
+
+function sayEffect({ worse }) {
+  if (!worse.length) return "No verdict changes.";
+  const certain = worse.filter((one) => one.verdict === "unsatisfied" || one.verdict === "error").length;
+  const others = worse.length - certain;
+  const parts = [];
+  if (certain) parts.push(`${count(certain, "workload")} can't have all replicas then`);
+  if (others) parts.push(`of ${certain ? others : count(others, "workload")} it depends on who starts first, or isn't known`);
+  return `${capital(parts.join("; "))}.`;
+}
+
+/** A sentence about a workload that is named already. */
+function withoutName(sentence, unit) {
+  const start = `${unit.workload}: `;
+  return sentence.startsWith(start) ? sentence.slice(start.length) : sentence;
+}
+
+/** A workload's verdict with the loss; isWhole: also what it is now, and what that means. */
+function sayChange({ unit, verdict, counts, sentence }, isWhole) {
+  const then = [wordMark(verdict), ` ${counts}`];
+  if (!isWhole) return [unitLink(unit), " ", ...then];
+  return [unitLink(unit), ": ", wordMark(unit.verdict), ` ${unit.counts} becomes `, ...then, make("br"), prose(capital(withoutName(sentence, unit)))];
 }
 
 function plural(thing) {
@@ -93,19 +119,19 @@ function listLosses(side) {
     const members = gatherMembers(cluster);
     return cluster.data.lossClasses.map((loss, index) => ({ cluster, loss, members: members.get(index) ?? [] }));
   });
-  const order = (one) => [-one.loss.unsatisfied.length, -one.loss.changes.length, THINGS.indexOf(one.loss.thing)];
+  const order = (one) => [-one.loss.changes.length, -one.loss.unsatisfied.length, THINGS.indexOf(one.loss.thing)];
   losses.sort((one, other) => order(one).map((value, index) => value - order(other)[index]).find((value) => value) ?? 0);
-  const harmful = losses.filter((one) => one.loss.unsatisfied.length || one.loss.changes.length);
-  const harmless = losses.filter((one) => !harmful.includes(one));
+  const harmful = losses.filter((one) => one.loss.changes.length);
+  const harmless = losses.filter((one) => !one.loss.changes.length);
   const unjudged = side.clusters.filter((cluster) => !cluster.data.lossesJudged);
-  const rows = (some) => some.map(({ cluster, loss, members }) => [nameMembers(loss, members), code(cluster.name),
-    loss.unsatisfied.length ? joined(loss.unsatisfied.map((index) => unitLink(side.units[index]))) : "nobody", prose(loss.sentence)]);
-  const head = ["What is lost: any one of", "Cluster", "Who can't have all replicas then", "In words"];
+  const head = ["What is lost: any one of", "Cluster", "Who fares worse then", "Replicas without devices"];
+  const start = ({ cluster, loss, members }) => [nameMembers(loss, members), code(cluster.name)];
+  const rows = harmful.map((one) => [...start(one), listOf(effectOf(side, one.loss).worse.map((change) => sayChange(change, false)), "plain"), one.loss.shortfall]);
   return [
     unjudged.length ? make("p", { class: "none" }, "Losses weren't judged of ", joined(unjudged.map((one) => code(one.name))), ".") : null,
-    losses.length && !harmful.length ? make("p", null, "No single loss leaves anybody without.") : null,
-    harmful.length ? table("Losses that leave somebody without, or change a verdict", head, rows(harmful)) : null,
-    harmless.length ? details(`Losses that change nothing (${harmless.length})`, table("Losses that change nothing", head, rows(harmless))) : null,
+    losses.length && !harmful.length ? make("p", null, "No single loss changes a verdict.") : null,
+    harmful.length ? table("Losses that change a verdict", head, rows) : null,
+    harmless.length ? details(`Losses that change no verdict (${harmless.length})`, table("Losses that change nothing", head.slice(0, 2), harmless.map(start))) : null,
   ];
 }
 
