@@ -16,10 +16,10 @@ const HEADS = { cluster: 34, zone: 26 };
 function layOut(side, filter, width) {
   const plan = { bands: [], height: PAD, width, levels: [[], [], []], shown: 0, total: 0 };
   for (const cluster of side.clusters) {
-    const nodes = cluster.nodes.map((node) => placeParts(cluster, node, filter)).filter((one) => one !== null);
+    const nodes = cluster.nodes.map((node) => placeParts(cluster, node, filter, width - 4 * PAD)).filter((one) => one !== null);
     plan.total += cluster.devices.name.length;
     if (!nodes.length) continue;
-    addHead(plan, { kind: "cluster", cluster, label: nameCluster(cluster) });
+    addHead(plan, { kind: "cluster", cluster, label: cluster.name, more: sayCluster(cluster) });
     let zone = null;
     for (const box of nodes) {
       const label = nameZone(cluster, box.node);
@@ -36,9 +36,9 @@ function layOut(side, filter, width) {
   return plan;
 }
 
-function nameCluster(cluster) {
+function sayCluster(cluster) {
   const { kubernetes, devices, nodes } = cluster.data;
-  return `${cluster.name}: Kubernetes ${kubernetes}, ${count(nodes.length, "node")}, ${count(devices.name.length, "device")}`;
+  return `Kubernetes ${kubernetes}, ${count(nodes.length, "node")}, ${count(devices.name.length, "device")}`;
 }
 
 function nameZone(cluster, node) {
@@ -52,13 +52,14 @@ function addHead(plan, item) {
   plan.height += item.h;
 }
 
-/** A node's box with its parts from its own corner; null: nothing of it is to be shown. */
-function placeParts(cluster, node, filter) {
+/** A node's box with its parts from its own corner, none wider than `most`; null: nothing of it is to be shown. */
+function placeParts(cluster, node, filter, most = Infinity) {
   const box = { kind: "node", cluster, node, index: node.index, level: 1, children: [], label: node.name };
   let [x, y, widest, inRow, matches] = [0, 0, 0, 0, 0];
   for (const piece of node.pieces) {
-    if (inRow === PER_ROW) [x, y, inRow] = [0, y + CELL + GAP, 0];
     const widths = piece.length === 1 ? [CELL] : piece.map((part) => SLIVER * Math.max(1, part.weight * 0.75));
+    const isFull = inRow === PER_ROW || x + widths.reduce((sum, one) => sum + one, 0) > most;
+    if (inRow && isFull) [x, y, inRow] = [0, y + CELL + GAP, 0];
     piece.forEach((part, index) => {
       const isShown = filter.takesDevice(cluster, part.row, part.units);
       matches += isShown ? 1 : 0;

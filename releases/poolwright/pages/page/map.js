@@ -121,9 +121,13 @@ class FleetMap {
       this.paintNode(context, item, isPicked);
       return;
     }
-    const isZone = item.kind === "zone";
-    const font = isZone ? `600 ${FONT}` : `600 ${FONT.replace("11px", "15px")}`;
-    this.paint.text(context, item.label, item.x, item.y + item.h / 2 + 2, isZone ? item.w : item.w * 0.8, { font, colour: isZone ? "soft" : "text" });
+    const middle = item.y + item.h / 2 + 2;
+    if (item.kind === "zone") this.paint.text(context, item.label, item.x, middle, item.w, { font: `600 ${FONT}`, colour: "soft" });
+    else {
+      this.paint.text(context, item.label, item.x, middle, item.w * 0.7, { font: `600 ${FONT.replace("11px", "15px")}` });
+      const after = context.measureText(shown(item.label)).width + 2 * PAD;
+      this.paint.text(context, item.more, item.x + after, middle + 1, item.w - after, { colour: "soft" });
+    }
     if (isPicked) this.paint.frame(context, item, "bad", 2);
   }
 
