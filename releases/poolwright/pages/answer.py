@@ -18,6 +18,7 @@ WORDS: Final[dict[Word, str]] = {
     "order-dependent": "whether all its replicas find devices depends on who starts first",
     "undecided": "it isn't proven that all its replicas find devices, nor that they don't",
 }
+_MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ def _say(side: FleetSide, mark: Mark, troubles: Sequence[Trouble]) -> str:
             return "Nothing claims devices here."
         return f"Safe: {_count(total, 'workload')}, and every replica finds devices, whoever starts first."
     if not troubles:
-        return f"Not safe: each of {_count(total, 'workload')} finds devices, but something else is wrong."
+        return f"Not safe: of {_count(total, 'workload')} each finds its devices, but something else is wrong."
     number = len(troubles)
     of = f"{number} of {_count(total, 'workload')}"
     if mark == "unproven":
@@ -91,12 +92,18 @@ def _list_notes(side: FleetSide) -> Iterator[str]:
             replicas = _count(cluster.demanded, "replica")
             yield f"{cluster.name}: {number} of {replicas} stay without, whoever is left out."
         yield from (f"{cluster.name}: {one}" for one in cluster.contests)
-    open_ = sum(bool(one.qualifiers) and one.verdict == "always-fits" for one in side.units)
-    if open_:
-        yield f"Of {_count(open_, 'workload')} that {'finds' if open_ == 1 else 'find'} devices something is left open."
-    refused = sum(bool(one.prices) and all(bar.admission != "admitted" for bar in one.prices) for one in side.units)
+    left_open = [one for one in side.units if one.qualifiers and one.verdict == "always-fits"]
+    if left_open:
+        yield f"Finds devices, and something is left open: {_name(left_open)}."
+    refused = [one for one in side.units if one.prices and all(bar.admission != "admitted" for bar in one.prices)]
     if refused:
-        yield f"{_count(refused, 'workload')} {'is' if refused == 1 else 'are'} admitted on no class: see the prices."
+        yield f"Priced, and admitted on no class: {_name(refused)}."
+
+
+def _name(units: Sequence[FleetUnit]) -> str:
+    named = ", ".join(f"{one.workload} on {one.cluster}" for one in units[:_MOST_NAMED])
+    left = len(units) - _MOST_NAMED
+    return f"{named} and {left:,} more" if left > 0 else named
 
 
 def _say_errors(errors: int) -> Iterator[str]:
