@@ -17,8 +17,13 @@ function showLoss(side, pick) {
 }
 
 function sayNotJudged(cluster) {
-  const why = cluster.data.lossesJudged ? "Nothing was judged of this." : "Losses weren't judged here.";
+  const why = cluster.data.lossesJudged ? ["Nothing was judged of this."] : ["Losses weren't judged here", ...sayHow(cluster.side)];
   return [make("p", { class: "none" }, why)];
+}
+
+/** What judges losses: of a change they are judged only if that is asked for. */
+function sayHow(side) {
+  return side.isOfDiff ? [": ", code("poolwright diff --losses"), " does."] : ["."];
 }
 
 function sayLoss(side, loss) {
@@ -128,7 +133,7 @@ function listLosses(side) {
   const start = ({ cluster, loss, members }) => [nameMembers(loss, members), code(cluster.name)];
   const rows = harmful.map((one) => [...start(one), listOf(effectOf(side, one.loss).worse.map((change) => sayChange(change, false)), "plain"), one.loss.shortfall]);
   return [
-    unjudged.length ? make("p", { class: "none" }, "Losses weren't judged of ", joined(unjudged.map((one) => code(one.name))), ".") : null,
+    unjudged.length ? make("p", { class: "none" }, "Losses weren't judged of ", joined(unjudged.map((one) => code(one.name))), sayHow(side)) : null,
     losses.length && !harmful.length ? make("p", null, "No single loss changes a verdict.") : null,
     harmful.length ? table("Losses that change a verdict", head, rows) : null,
     harmless.length ? details(`Losses that change no verdict (${harmless.length})`, table("Losses that change nothing", head.slice(0, 2), harmless.map(start))) : null,

@@ -184,6 +184,7 @@ class Fleet {
     this.sides.push(new Side(report.after, "after"));
     const names = new Set(this.sides.flatMap((side) => side.units.map((unit) => unit.envelope).filter((one) => one !== null)));
     this.envelopes = [...names].sort();
+    this.sides.forEach((side) => { side.isOfDiff = this.isDiff; });
     this.looks = new Map(this.envelopes.map((name, index) => [name, { index, letter: letters(index) }]));
   }
 
