@@ -201,7 +201,7 @@ LIMITED = {
         LIMITS,
         KustomizeError(reason="base: no memory"),
     ),
-    # What Go 1.26 printed, once, of a resource that doubles itself ten times.
+    # What Go's runtime printed, once, of a resource that doubles itself ten times.
     "memory-that-its-collector-misses": (
         "sys.exit('SIGSEGV: segmentation violation\\nPC=0x43783d m=3 sigcode=1 addr=0x0\\n\\n'"
         "'goroutine 0 gp=0x1093db73ef00 m=3 mp=0x1093db797008 [idle]:\\nruntime.(*spanQueue).tryDrain(0x800?)\\n')",
