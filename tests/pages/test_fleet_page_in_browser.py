@@ -160,6 +160,18 @@ def test_of_the_example_a_stranger_finds_what_is_not_safe_and_what_a_node_takes_
     assert opened.console == []
 
 
+@pytest.mark.parametrize("name", ["release", "diff", EXAMPLE])
+def test_what_is_folded_away_is_words_and_not_how_a_browser_calls_an_element(
+    name: str, browser: Any, files: dict[str, Path]
+) -> None:
+    opened = show(browser, files[name])
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    said = opened.text("main")
+    assert "From the router to the device" in said
+    assert "[object" not in said
+    assert "undefined" not in said
+
+
 def test_by_keyboard_alone_a_node_is_found_and_its_loss_said(browser: Any, files: dict[str, Path]) -> None:
     opened = show(browser, files["release"])
     page = opened.page

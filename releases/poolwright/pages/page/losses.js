@@ -32,7 +32,7 @@ function sayLoss(side, loss) {
     make("p", { class: unsatisfied.length ? "lead bad" : "lead" }, prose(loss.sentence)),
     unsatisfied.length
       ? make("div", null, make("h4", null, "Who can't have all replicas then"), listOf(unsatisfied.map((unit) => unitLink(unit))))
-      : make("p", null, "Nobody is left without."),
+      : make("p", null, loss.changes.length ? "Nobody is certain to be left without; it depends on who starts first." : "Nobody is left without."),
     make("p", null, `${count(loss.lost, "device")} lost; replicas without devices: ${loss.shortfall || "0"}.`, alike ? ` ${alike}` : ""),
     rows.length ? table("Verdicts that change", ["Workload", "Now", "Then", "What it means"], rows) : null,
   ];
@@ -99,7 +99,7 @@ function listLosses(side) {
   const harmless = losses.filter((one) => !harmful.includes(one));
   const unjudged = side.clusters.filter((cluster) => !cluster.data.lossesJudged);
   const rows = (some) => some.map(({ cluster, loss, members }) => [nameMembers(loss, members), code(cluster.name),
-    loss.unsatisfied.length ? joined(loss.unsatisfied.map((index) => unitLink(side.units[index]))) : "nobody", prose(loss.sentence)]);
+    loss.unsatisfied.length ? joined(loss.unsatisfied.map((index) => unitLink(side.units[index]))) : loss.changes.length ? "nobody for certain" : "nobody", prose(loss.sentence)]);
   const head = ["What is lost: any one of", "Cluster", "Who can't have all replicas then", "In words"];
   return [
     unjudged.length ? make("p", { class: "none" }, "Losses weren't judged of ", joined(unjudged.map((one) => code(one.name))), ".") : null,

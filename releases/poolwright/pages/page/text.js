@@ -27,7 +27,7 @@ function make(tag, attributes, ...children) {
 
 /** Append elements, and texts as text. */
 function put(element, ...children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === "") continue;
     element.append(child instanceof Node ? child : document.createTextNode(shown(child)));
   }
