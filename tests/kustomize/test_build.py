@@ -201,6 +201,18 @@ LIMITED = {
         LIMITS,
         KustomizeError(reason="base: no memory"),
     ),
+    # What Go's runtime printed, once, of a resource that doubles itself ten times.
+    "memory-that-its-collector-misses": (
+        "sys.exit('SIGSEGV: segmentation violation\\nPC=0x43783d m=3 sigcode=1 addr=0x0\\n\\n'"
+        "'goroutine 0 gp=0x1093db73ef00 m=3 mp=0x1093db797008 [idle]:\\nruntime.(*spanQueue).tryDrain(0x800?)\\n')",
+        LIMITS,
+        KustomizeError(reason="base: Kustomize took more than 200 MiB of memory"),
+    ),
+    "another-crash": (
+        "sys.exit('SIGSEGV: segmentation violation\\nPC=0x4 m=3\\n\\ngoroutine 7 [running]:\\nmain.main()\\n')",
+        LIMITS,
+        KustomizeError(reason="base: SIGSEGV: segmentation violation PC=0x4 m=3 goroutine 7 [running]: main.main()"),
+    ),
     "a-signal": ("os.kill(os.getpid(), 9)", LIMITS, KustomizeError(reason="base: Kustomize was ended by signal 9")),
     "no-words": ("sys.exit(3)", LIMITS, KustomizeError(reason="base: Kustomize ended with exit code 3")),
     "blank-output": (

@@ -301,6 +301,7 @@ def test_every_part_is_words(name: str, browser: Any, files: dict[str, Path]) ->
     opened = show(browser, files[name])
     unfold(opened)
     said = opened.text("main")
+    assert "From the router to the device" in said
     assert [word for word in ("[object", "undefined", "NaN", ",,") if word in said] == []
 
 

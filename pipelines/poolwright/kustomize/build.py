@@ -85,7 +85,12 @@ def _name_end(code: int) -> str:
     return f"Kustomize ended with exit code {code}" if code > 0 else f"Kustomize was ended by signal {-code}"
 
 
-_OUT_OF_MEMORY = re.compile(rb"^(?:fatal error|runtime): .*(?:out of|cannot allocate) memory", re.MULTILINE)
+# As Go says it; or its collector, refused memory, fails over what it hasn't got, on a stack of the runtime's own.
+_OUT_OF_MEMORY = re.compile(
+    rb"^(?:fatal error|runtime): .*(?:out of|cannot allocate) memory"
+    rb"|^SIGSEGV: segmentation violation\n(?:.*\n)?\s*goroutine 0 .*\[idle\]:\nruntime\.",
+    re.MULTILINE,
+)
 _LOGGED = re.compile(r'[EF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] "command failed" err="(.*)"')  # klog: kubectl 1.32
 _ERROR = re.compile(r"[Ee]rror: ")
 _REASON_CHARACTERS = 1000
