@@ -25,7 +25,7 @@ from poolwright.pages.document import parse_report
 from poolwright.pages.html import render_page
 from real_kustomize import build_for_real
 from release_project import make_releasable, read_releasable, release
-from run_poolwright import run, start
+from run_poolwright import Ran, run, start
 
 MORE = edit(read_releasable(), PLACEMENTS, ("minReplicas: 1", "minReplicas: 3"))
 
@@ -343,8 +343,9 @@ def test_what_is_not_released(name: str, golden: Golden, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["R1", "../x", "a/b", "-a", "", "a..b", "a.", "x" * 64])
 def test_names_that_no_release_has(name: str, tmp_path: Path) -> None:
     folder = make_releasable(tmp_path / "r")
-    ran = release("--", name, folder=folder) if name.startswith("-") else release(name, folder=folder)
-    assert ran.code == 2
+    ran = run("release", "--as-of", "2026-11-30", "--", name, folder=folder)
+    must = "1 to 63 of a-z, 0-9, '-' and '.', with a letter or digit at both ends and no two '.' together"
+    assert ran == Ran(2, "", f'poolwright: NAME: "{name}" must be {must}\n')
     assert list(folder.glob("releases")) == []
 
 

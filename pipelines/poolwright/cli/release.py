@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
+
+import msgspec
 
 from poolwright.attestations.tar import write_tar
 from poolwright.cli.output import refuse, say, tell, write_file, write_whole
@@ -29,8 +30,8 @@ from poolwright.plan.verdict import Word
 from poolwright.specs.finding import Finding, SpecError
 from poolwright.specs.place import Place
 from poolwright.specs.report import render_findings
+from poolwright.specs.scalar import FORMATS, ReleaseName
 
-_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?")
 _MAX_NAMES: Final = 5
 _RULE: Final = "poolwright releases"
 
@@ -48,8 +49,10 @@ class ReleaseOptions:
 
 def run_release(options: ReleaseOptions) -> int:
     """Write the packet; 0: it is there, 1: something stops it, 2: it couldn't be made."""
-    if not _NAME.fullmatch(options.name) or ".." in options.name:
-        return refuse("NAME", f'"{options.name}" is no name of a release: lower-case letters, digits, - and . between')
+    try:
+        msgspec.convert(options.name, ReleaseName)
+    except msgspec.ValidationError:
+        return refuse("NAME", f'"{shorten(options.name)}" must be {FORMATS["release-name"].what}')
     try:
         root = find_project(options.project)
         with make_room("poolwright-release-") as room, Progress() as progress:
@@ -117,13 +120,13 @@ def _write(made: MadePacket, target: str, options: ReleaseOptions) -> int:
     if options.dry_run:
         tell(f"would write {where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
         return 0
-    if options.tar is not None:
-        write_whole(options.tar, write_tar(made.sealed.files))
     if is_there:
         tell(f"{where} is there already, and the same: {digest}")
     else:
         _write_folder(target, made.sealed.files)
         tell(f"{where}: {count_of(len(made.sealed.files), 'file')}, {digest}")
+    if options.tar is not None:
+        write_whole(options.tar, write_tar(made.sealed.files))
     tell(f"next: poolwright sign {where} --key FILE, and commit it")
     return 0
 

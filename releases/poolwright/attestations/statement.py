@@ -7,9 +7,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from poolwright.packet.index import INDEX, Count, Name, PacketIndex, Previous
+from poolwright.packet.index import INDEX, Count, PacketIndex, Previous
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest
+from poolwright.specs.scalar import ReleaseName
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "https://poolwright.dev/release/v1alpha1"
@@ -42,7 +43,7 @@ class Predicate(_Part, frozen=True, kw_only=True):
     """The release, as packet.json calls it: whoever reads an attestation alone sees of what it is."""
 
     project: str
-    name: Name
+    name: ReleaseName
     sequence: Count
     previous: Previous | None
 

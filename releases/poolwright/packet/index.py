@@ -18,6 +18,7 @@ from poolwright.packet.document import Part
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest, digest_bytes
 from poolwright.specs.model import API_VERSION, ApiVersion
+from poolwright.specs.scalar import ReleaseName
 
 KIND: Final = "Packet"
 RELEASES: Final = "releases"  # of a project: a folder for each release
@@ -49,14 +50,13 @@ Role = Literal[
 ]
 Sha256 = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Commit = Annotated[str, Meta(pattern="^(?:[0-9a-f]{40}|[0-9a-f]{64})$")]
-Name = Annotated[str, Meta(pattern="^[a-z0-9](?:[a-z0-9.-]{0,61}[a-z0-9])?$")]
 Count = Annotated[int, Meta(ge=0, le=MAX_SEQUENCE)]
 
 
 class Previous(Part, frozen=True, kw_only=True):
     """The release before."""
 
-    name: Annotated[Name, Meta(description="Its name.")]
+    name: Annotated[ReleaseName, Meta(description="Its name.")]
     digest: Annotated[Sha256, Meta(description="Its packet's digest.")]
 
 
@@ -117,7 +117,7 @@ class PacketIndex(Part, frozen=True, kw_only=True):
     api_version: Annotated[ApiVersion, Meta(description="Version of this format.")]
     kind: Annotated[Literal["Packet"], Meta(description="What this document is.")]
     project: Annotated[str, Meta(description="Name of the Project.")]
-    name: Annotated[Name, Meta(description="Name of the release.")]
+    name: Annotated[ReleaseName, Meta(description="Name of the release.")]
     sequence: Annotated[
         int, Meta(description="One more than the release before; the first has 1.", ge=1, le=MAX_SEQUENCE)
     ]
