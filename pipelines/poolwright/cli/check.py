@@ -14,10 +14,12 @@ from poolwright.catalog.stack_rules import check_captured_operands, check_stacks
 from poolwright.catalog.trap_rules import check_traps
 from poolwright.cli import today
 from poolwright.cli.load import LoadedProject, load_project, read_inventories
+from poolwright.cli.matrix import check_rehearsals, list_proofs, list_rehearsed, read_records
 from poolwright.cli.output import say, tell
 from poolwright.cli.version import package_version
 from poolwright.files.custom import find_unused
 from poolwright.files.project import find_files, find_project
+from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.rules.stack_images import check_images
 from poolwright.specs.codes import WAIVABLE
 from poolwright.specs.finding import Finding, SpecError, sort_findings
@@ -39,6 +41,7 @@ class Problems:
     """What is found in a project, before any waiver."""
 
     findings: tuple[Finding, ...]
+    records: tuple[JudgedRecord, ...]  # of rehearsals
     is_sound: bool  # whether clusters have the devices that it says, so that all that rests on them was judged
 
 
@@ -82,8 +85,9 @@ def list_problems(loaded: LoadedProject, inventories: Mapping[str, Inventory], d
     devices = check_devices(loaded.specs, inventories, loaded.facts)
     is_sound = all(one.severity != "error" for one in devices)  # else what clusters will have isn't known
     found += [*devices, *_check_prices(loaded, inventories, is_sound=is_sound)]
-    found += [*_check_owed(loaded, inventories, day, is_sound=is_sound), *_check_customs(loaded)]
-    return Problems(findings=tuple(found), is_sound=is_sound)
+    records = read_records(loaded.root, loaded.specs, loaded.facts, as_of=day)
+    found += [*_check_owed(loaded, inventories, records, day, is_sound=is_sound), *_check_customs(loaded)]
+    return Problems(findings=tuple(found), records=records, is_sound=is_sound)
 
 
 def _check_delivered(loaded: LoadedProject) -> list[Finding]:
@@ -115,21 +119,24 @@ def _check_prices(loaded: LoadedProject, inventories: Mapping[str, Inventory], *
 
 
 def _check_owed(
-    loaded: LoadedProject, inventories: Mapping[str, Inventory], day: dt.date, *, is_sound: bool
+    loaded: LoadedProject,
+    inventories: Mapping[str, Inventory],
+    records: Sequence[JudgedRecord],
+    day: dt.date,
+    *,
+    is_sound: bool,
 ) -> list[Finding]:
     """What people owe: a lock, decisions about features, and rehearsals. It stops promotions, and nothing here."""
-    from poolwright.cli import matrix  # here: most commands read no record
     from poolwright.pins.stale import check_stale  # here: most commands resolve nothing
 
     existing = find_files(loaded.root, list_evidence(loaded.specs))
-    records = matrix.read_records(loaded.root, loaded.specs, loaded.facts, as_of=day)
-    proofs = matrix.list_proofs(records, loaded.facts)
+    proofs = list_proofs(records, loaded.facts)
     found = check_ledger(loaded.specs, loaded.facts, existing=existing, records=proofs)
     if loaded.lock is not None:
         units = [closure for closure in loaded.closures if isinstance(closure, UnitClosure)]
-        rehearsed = matrix.list_rehearsed(loaded.specs, records)
+        rehearsed = list_rehearsed(loaded.specs, records)
         found += check_stale(loaded.written, loaded.lock, units, loaded.facts, rehearsed)
-    return [*found, *(matrix.check_rehearsals(loaded, inventories, records, as_of=day) if is_sound else ())]
+    return [*found, *(check_rehearsals(loaded, inventories, records, as_of=day) if is_sound else ())]
 
 
 def _check_customs(project: LoadedProject) -> list[Finding]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from msgspec import structs
 
 from poolwright.changes.build_report import build_report
-from poolwright.changes.finding_rows import parse_rows
+from poolwright.changes.finding_rows import build_rows, parse_rows
 from poolwright.changes.report import Report, Revision
 from poolwright.changes.side import ClusterSide, Side
-from poolwright.cli.check import list_problems
-from poolwright.cli.fleet_page import build_view
+from poolwright.cli.check import Problems, list_problems
+from poolwright.cli.fleet_page import build_view, list_waived
 from poolwright.cli.packet_parts import build_page, list_parts, name_kustomize
 from poolwright.cli.packet_source import PacketSource, Sources
 from poolwright.cli.plan_case import LoadedForPlan
@@ -23,7 +23,7 @@ from poolwright.cli.sides import ReadSide, SideReader, name_files
 from poolwright.cli.version import package_version
 from poolwright.packet.blockers import check_verdicts, list_blockers, list_wrong
 from poolwright.packet.changelog import render_changelog
-from poolwright.packet.index import Absent, PacketIndex, PacketWaiver, Role, Source, Tool
+from poolwright.packet.index import Absent, PacketIndex, Role, Source, Tool
 from poolwright.packet.parts import PacketPart, Sealed, seal
 from poolwright.pages.view import ClusterView
 from poolwright.plan.answer import ClusterAnswer
@@ -82,13 +82,16 @@ class _Maker:
         kustomize = name_kustomize(given.project)
         before = self._read_before(after)
         old, new, untouched = self._reader.judge(before, after)
-        sides = {name: new.clusters.get(name) or self._judge(after, name) for name in given.clusters}
+        sides = {name: new.clusters.get(name) or self._reader.judge_cluster(after, name) for name in given.clusters}
         report = build_report(old, new, untouched=untouched, as_of=self._as_of, tool=package_version())
         answers = tuple(self._answer(given, name, sides[name]) for name in self._progress.each(given.clusters))
-        found = self._list_findings(given, report, answers)
+        problems = list_problems(given.project, given.inventories, self._as_of)
+        found = self._list_findings(given, problems, report, answers)
         waived = tuple(one for one in found if one.waived)
         views = [self._view(given, one, sides[one.cluster.name]) for one in answers]
-        parts = list_parts(given, views, report, self._reader.workshop, name=self._name, as_of=self._as_of)
+        parts = list_parts(
+            given, views, report, problems.records, self._reader.workshop, name=self._name, as_of=self._as_of
+        )
         index = self._build_index(given, waived, kustomize)
         parts += build_page(given.project, views, report, index, found)
         index = _list_absent(index, parts)
@@ -116,9 +119,6 @@ class _Maker:
         except SpecError as error:
             raise SpecError(name_files(error.findings, end.revision)) from None
 
-    def _judge(self, after: ReadSide, name: str) -> ClusterSide:
-        return self._reader.judge_cluster(after, name)
-
     def _answer(self, given: LoadedForPlan, name: str, side: ClusterSide) -> ClusterAnswer:
         """The verdicts of a cluster; what would mend those that depend on the order too."""
         demand, judgement = side.demand, side.judgement
@@ -142,10 +142,10 @@ class _Maker:
         return build_view(answer, given.project.specs, side.objects, counts=True)
 
     def _list_findings(
-        self, given: LoadedForPlan, report: Report, answers: tuple[ClusterAnswer, ...]
+        self, given: LoadedForPlan, problems: Problems, report: Report, answers: tuple[ClusterAnswer, ...]
     ) -> tuple[Finding, ...]:
         """Everything that speaks against the release; of the change only what is wrong."""
-        found = [*list_problems(given.project, given.inventories, self._as_of).findings]
+        found = [*problems.findings]
         for answer in answers:
             found += [*answer.findings, *check_verdicts(answer)]
         if given.project.lock is None:
@@ -173,7 +173,7 @@ class _Maker:
             inputs=self._source.inputs,
             files=(),
             absent=(),
-            waivers=tuple(_build_waivers(waived)),
+            waivers=tuple(list_waived(build_rows(waived))),
         )
 
 
@@ -182,19 +182,6 @@ def _list_absent(index: PacketIndex, parts: Sequence[PacketPart]) -> PacketIndex
     there = {one.role for one in parts}
     absent = tuple(Absent(role=role, why=why) for role, why in _ABSENT.items() if role not in there)
     return structs.replace(index, absent=absent)
-
-
-def _build_waivers(waived: tuple[Finding, ...]) -> Iterator[PacketWaiver]:
-    for one in waived:
-        if one.waived:
-            yield PacketWaiver(
-                rule=one.code,
-                file=one.place.file,
-                what=one.what,
-                reason=one.waived.reason,
-                owner=one.waived.owner,
-                expires=one.waived.expires,
-            )
 
 
 def _say_gone(name: str, commit: str) -> Finding:

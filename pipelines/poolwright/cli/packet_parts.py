@@ -15,7 +15,7 @@ from poolwright.changes.report import Report, Revision, render_report
 from poolwright.cli.built_objects import Workshop
 from poolwright.cli.fleet_page import list_features, list_stack_pins
 from poolwright.cli.load import LoadedProject
-from poolwright.cli.matrix import load_matrix, read_records
+from poolwright.cli.matrix import load_matrix
 from poolwright.cli.plan_case import LoadedForPlan
 from poolwright.files.project import MAX_EVIDENCE_BYTES, read_named_files, read_rehearsals
 from poolwright.kustomize.find import KustomizeError, find_kustomize
@@ -51,6 +51,7 @@ def list_parts(
     given: LoadedForPlan,
     views: Sequence[ClusterView],
     report: Report,
+    records: Sequence[JudgedRecord],
     workshop: Workshop,
     *,
     name: str,
@@ -59,14 +60,14 @@ def list_parts(
     """Every file whose content follows from the project and from what was judged of it.
 
     views:    of every cluster, what their requests could choose from counted.
+    records:  of the project, judged on that day.
     workshop: that built the units.
     name:     of the release.
-    Raises:   SpecError if a record or its evidence can't be read.
+    Raises:   SpecError if a file of evidence can't be in a packet.
     """
     loaded = given.project
     answers = [one.answer for one in views]
     prices = {one.name: one.answer.prices or () for one in views}
-    records = read_records(loaded.root, loaded.specs, loaded.facts, as_of=as_of)
     matrix = load_matrix(loaded, given.inventories, loaded.lock, records, as_of=as_of)
     ledger = build_ledger_document(build_ledger(loaded.specs, loaded.facts))
     return [
