@@ -23,7 +23,6 @@ from poolwright.matrix.evidence import list_evidence_files
 from poolwright.matrix.judge_record import JudgedRecord
 from poolwright.matrix.matrix_json import render_matrix_json
 from poolwright.objects.argocd import build_argocd
-from poolwright.packet.document import render_document
 from poolwright.packet.index import PacketIndex, is_packet_path
 from poolwright.packet.ledger import build_ledger_document
 from poolwright.packet.manifests import list_manifests
@@ -38,6 +37,7 @@ from poolwright.receipts.document import render_receipts
 from poolwright.receipts.pins import list_pins
 from poolwright.receipts.planned import build_planned
 from poolwright.specs.finding import Finding, SpecError
+from poolwright.specs.json_document import render_document
 from poolwright.specs.parse import PROJECT_FILE
 from poolwright.specs.place import Place
 from poolwright.specs.resolve import resolve_cluster

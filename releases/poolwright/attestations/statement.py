@@ -10,6 +10,7 @@ from msgspec import Meta
 from poolwright.packet.index import INDEX, Count, PacketIndex, Previous
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest
+from poolwright.specs.json_document import Part
 from poolwright.specs.scalar import ReleaseName
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
@@ -22,24 +23,20 @@ class AttestationError(Exception):
     """An attestation that is none; the text is a sentence."""
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Every property is always present, unknown ones are refused."""
-
-
-class SubjectDigest(_Part, frozen=True, kw_only=True):
+class SubjectDigest(Part, frozen=True, kw_only=True):
     """Digests of the subject's bytes: this one."""
 
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
-class Subject(_Part, frozen=True, kw_only=True):
+class Subject(Part, frozen=True, kw_only=True):
     """What the statement is about: the file that names every other one."""
 
     name: Literal["packet.json"]
     digest: SubjectDigest
 
 
-class Predicate(_Part, frozen=True, kw_only=True):
+class Predicate(Part, frozen=True, kw_only=True):
     """The release, as packet.json calls it: whoever reads an attestation alone sees of what it is."""
 
     project: str
@@ -48,7 +45,7 @@ class Predicate(_Part, frozen=True, kw_only=True):
     previous: Previous | None
 
 
-class Statement(_Part, frozen=True, kw_only=True):
+class Statement(Part, frozen=True, kw_only=True):
     """The statement, without a time: whoever signs twice says the same twice."""
 
     type: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(name="_type")

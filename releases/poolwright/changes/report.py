@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from poolwright.plan.verdict import Word
 from poolwright.specs.finding import Severity
+from poolwright.specs.json_document import Part, build_schema, render_document
 from poolwright.specs.model import API_VERSION, ApiVersion
-from poolwright.specs.schema_parts import DIALECT
 
 KIND: Final = "ChangeReport"
 MAX_REPORT_BYTES: Final = 32 << 20
@@ -24,10 +24,6 @@ Step = Literal["none", "patch", "minor", "major"]
 Direction = Literal["worse", "better", "same", "new", "gone"]
 ReportScenario = Literal["fresh", "live"]
 ClassChangeWord = Literal["new", "gone", "grew", "shrank", "moved", "reworded"]
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A part of the report: every property is always present, unknown ones are refused."""
 
 
 class Revision(Part, frozen=True, kw_only=True):
@@ -314,7 +310,7 @@ class ReportError(Exception):
 
 def render_report(report: Report) -> bytes:
     """The document, indented UTF-8: equal reports are equal bytes."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=1) + b"\n"
+    return render_document(report)
 
 
 def parse_report(data: bytes) -> Report:
@@ -334,6 +330,4 @@ def parse_report(data: bytes) -> Report:
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
-    generated = msgspec.json.schema(Report)
-    definitions = dict(sorted(generated["$defs"].items()))
-    return {"$schema": DIALECT, **definitions.pop("Report"), "title": KIND, "$defs": definitions}
+    return build_schema(Report, KIND)

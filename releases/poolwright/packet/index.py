@@ -14,9 +14,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from poolwright.packet.document import Part
 from poolwright.specs.canonical import canonical_json
 from poolwright.specs.digest import Digest, digest_bytes
+from poolwright.specs.json_document import Part
 from poolwright.specs.model import API_VERSION, ApiVersion
 from poolwright.specs.scalar import ReleaseName
 

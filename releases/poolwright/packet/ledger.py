@@ -11,7 +11,7 @@ from msgspec import Meta
 from poolwright.catalog.ledger import LedgerRow
 from poolwright.catalog.ledger_answers import State
 from poolwright.catalog.ledger_view import build_ledger_rows
-from poolwright.packet.document import Part
+from poolwright.specs.json_document import Part
 from poolwright.specs.model import API_VERSION, ApiVersion
 
 KIND: Final = "PacketLedger"

@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from poolwright.admission.admit import Word
-from poolwright.packet.document import Part
 from poolwright.plan.pricing.priced import PricedClass
+from poolwright.specs.json_document import Part
 from poolwright.specs.model import API_VERSION, ApiVersion
 
 PRICES: Final = "PacketPrices"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from poolwright.packet import index, ledger, prices
-from poolwright.packet.document import Part, build_schema
+from poolwright.specs.json_document import Part, build_schema
 
 DOCUMENTS: Final[dict[str, type[Part]]] = {
     index.KIND: index.PacketIndex,

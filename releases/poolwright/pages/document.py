@@ -14,13 +14,13 @@ from msgspec import Meta
 
 from poolwright.admission.admit import Word as AdmissionWord
 from poolwright.changes.report import FindingRow, Report
-from poolwright.packet.document import Part, build_schema
 from poolwright.packet.index import PacketWaiver
 from poolwright.packet.ledger import FeatureState
 from poolwright.plan.demand import Scenario
 from poolwright.plan.verdict import Replays, Word
 from poolwright.plan.what_if.alike import Thing
 from poolwright.receipts.document import Mode, Model, Pin
+from poolwright.specs.json_document import Part, build_schema
 from poolwright.specs.model import API_VERSION, ApiVersion
 
 KIND: Final = "FleetReport"

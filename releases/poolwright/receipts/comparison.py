@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 from msgspec import Meta
 
-from poolwright.receipts.document import Part
+from poolwright.specs.json_document import Part, build_schema, render_document
 from poolwright.specs.model import ApiVersion
-from poolwright.specs.schema_parts import DIALECT
 
 KIND: Final = "ReceiptComparison"
 
@@ -72,7 +70,7 @@ class Comparison(Part, frozen=True, kw_only=True):
 
 def render_comparison(comparison: Comparison) -> bytes:
     """The document, indented UTF-8."""
-    return msgspec.json.format(msgspec.json.encode(comparison), indent=1) + b"\n"
+    return render_document(comparison)
 
 
 def list_comparison_lines(comparison: Comparison) -> Iterator[str]:
@@ -91,6 +89,4 @@ def list_comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 def comparison_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document."""
-    generated = msgspec.json.schema(Comparison)
-    definitions = dict(sorted(generated["$defs"].items()))
-    return {"$schema": DIALECT, **definitions.pop("Comparison"), "title": KIND, "$defs": definitions}
+    return build_schema(Comparison, KIND)

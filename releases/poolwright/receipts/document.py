@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from poolwright.plan.verdict import Word
 from poolwright.plan.what_if.alike import Thing
+from poolwright.specs.json_document import Part, build_schema, render_document
 from poolwright.specs.model import API_VERSION, ApiVersion
-from poolwright.specs.schema_parts import DIALECT
 
 KIND: Final = "Receipts"
 MAX_RECEIPTS_BYTES: Final = 64 << 20
@@ -26,10 +26,6 @@ Statement = Literal["planned", "observed"]
 Mode = Literal["full", "mig", "share", "admin"]  # the last by adminAccess, beside who has it
 TieKind = Literal["matchAttribute", "distinctAttribute"]
 DeviceKey = tuple[str, str, str]  # driver, pool, device
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A part of the document: every property is always present, unknown ones are refused."""
 
 
 class Pin(Part, frozen=True, kw_only=True):
@@ -296,7 +292,7 @@ class ReceiptsError(Exception):
 
 def render_receipts(receipts: Receipts) -> bytes:
     """The document, indented UTF-8: equal receipts are equal bytes."""
-    return msgspec.json.format(msgspec.json.encode(receipts), indent=1) + b"\n"
+    return render_document(receipts)
 
 
 def parse_receipts(data: bytes) -> Receipts:
@@ -348,6 +344,4 @@ def _shorten(text: str) -> str:
 
 def receipts_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of the document. Every property is always present."""
-    generated = msgspec.json.schema(Receipts)
-    definitions = dict(sorted(generated["$defs"].items()))
-    return {"$schema": DIALECT, **definitions.pop("Receipts"), "title": KIND, "$defs": definitions}
+    return build_schema(Receipts, KIND)

@@ -1,4 +1,4 @@
-"""Documents of a packet: strict values with a schema, and one form of the bytes."""
+"""Documents for other tools, as JSON: strict values with a schema, and one form of the bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def render_document(document: Part) -> bytes:
-    """Indented UTF-8, for people compare releases in Git: equal documents are equal bytes."""
+    """Indented UTF-8, for people compare them in Git: equal documents are equal bytes."""
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
